@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -119,7 +121,8 @@ func TestASilentStreamIsTakenForDead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{lines: []line{startOfFeed, silent, eventStream(eventFrame(2))}}
 				var because error
-				wantFollowed(t, playing(t, s), client.FollowOptions{OnBreak: func(err error, _ time.Duration) { because = err }}, 2)
+				bounded := client.WithHTTPClient(&http.Client{Transport: s, Timeout: 30 * time.Second}) // the bound is for other calls
+				wantFollowed(t, playing(t, s, bounded), client.FollowOptions{OnBreak: func(err error, _ time.Duration) { because = err }}, 2)
 				if waited := s.waits()[1]; waited < 40*time.Second || waited > 45*time.Second || s.asked[2].lastEventID != "evt_feed_1" {
 					t.Errorf("the stream was opened again after %s at %s", waited, s.asked[2].lastEventID)
 				}
@@ -246,6 +249,17 @@ func TestOpeningAStreamObeysTheLimits(t *testing.T) {
 	})
 }
 
+func TestFollowEndsWhenTheLimitResetsTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used := eventStream(bookmark(1))
+		used.headers = append(used.headers, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+strconv.FormatInt(time.Now().Add(10*time.Hour).Unix(), 10))
+		s := &script{lines: []line{startOfFeed, used, eventStream(eventFrame(2))}}
+		if got, err := followed(t.Context(), playing(t, s), client.FollowOptions{}, 2); !errors.Is(err, client.ErrRateLimited) || got != nil || len(s.asked) != 2 {
+			t.Errorf("followed %v, then %v after %d requests", got, err, len(s.asked))
+		}
+	})
+}
+
 func TestAnOpenStreamHoldsNoPlaceInTheGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open := hanging(eventFrame(1))
@@ -299,11 +313,14 @@ func TestAStreamThatWasOpenIsOpenedAgainHoweverLongThatTakes(t *testing.T) {
 				for range 500 {
 					lines = append(lines, failure)
 				}
-				s := &script{lines: append(lines, eventStream(eventFrame(2)))}
+				s := &script{lines: append(lines, eventStream(eventFrame(2)), eventStream(eventFrame(3)))}
 				begin := time.Now()
-				wantFollowed(t, playing(t, s), client.FollowOptions{}, 2)
+				wantFollowed(t, playing(t, s), client.FollowOptions{}, 2, 3)
 				if took := time.Since(begin); took < 30*time.Minute || took > 3*time.Hour {
 					t.Errorf("500 failures took %s", took)
+				}
+				if wait := s.waits()[len(s.asked)-2]; wait > 3200*time.Millisecond {
+					t.Errorf("after the outage, the next break led to a wait of %s", wait)
 				}
 			})
 		})
@@ -319,6 +336,7 @@ func TestAStreamOfSomethingElseIsAnError(t *testing.T) {
 		"no event":           eventStream("id: evt_feed_1\ndata: {}\n\n"),
 		"no JSON":            eventStream("id: evt_feed_1\ndata: <html>\n\n"),
 		"an odd id":          eventStream("id: evt\x01\ndata: " + eventJSON(1) + "\n\n"),
+		"an odd bookmark":    eventStream("id: evt\x01\n\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -60,6 +60,59 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
+// once is a transport that answers with a page of events, then with a stream, and then refuses the key.
+type once struct {
+	stream string
+	asked  []string // the Last-Event-ID of each request
+}
+
+func (o *once) RoundTrip(r *http.Request) (*http.Response, error) {
+	answers := []string{
+		"200 OK\r\nLink: </v1/events?after=evt_feed_0>; rel=\"next\"\r\n\r\n[]",
+		"200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + o.stream,
+		"401 Unauthorized\r\n\r\n{\"code\":\"unauthorized\",\"message\":\"No.\",\"status\":401}",
+	}
+	o.asked = append(o.asked, r.Header.Get("Last-Event-ID"))
+	return always("HTTP/1.1 " + answers[len(o.asked)-1]).RoundTrip(r)
+}
+
+// FuzzStream gives the client arbitrary streams of events. The client must yield only complete events, and go on after the
+// last one or at a position that the stream told after it.
+func FuzzStream(f *testing.F) {
+	const event = `{"id":"evt_feed_1","sequence":1,"type":"pet.created","timestamp":"2026-11-18T00:00:00.000Z","data":{}}`
+	for _, seed := range []string{
+		"retry: 3000\n\nid: evt_feed_1\nevent: pet.created\ndata: " + event + "\n\nid: evt_feed_2\n\n",
+		"id:evt_feed_1\r\ndata:" + event + "\r\n\r\n: quiet\n\n", "id: evt_feed_1\ndata: " + event, "data: " + event + "\n\nid: evt_feed_1\n\n",
+		"retry: 99999999999\nretry: -1\nid\ndata\n\n", "id: a\nid: b\ndata: {\ndata: }\n\n", "id: \x00\n\n", "\xff\n\n\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, stream string) {
+		synctest.Test(t, func(t *testing.T) {
+			service := &once{stream: stream}
+			c, err := New("http://petstore.test", "key", WithHTTPClient(&http.Client{Transport: service}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			for e, err := range c.Follow(t.Context(), FollowOptions{}) {
+				if err == nil && (e.ID == "" || len(e.Data) == 0) {
+					t.Fatalf("%q has the event %+v", stream, e)
+				}
+				if errors.Is(err, ErrUnauthorized) && len(service.asked) != 3 {
+					t.Fatalf("%q leads to the requests %q", stream, service.asked)
+				}
+			}
+			if len(service.asked) == 3 && service.asked[2] != "evt_feed_0" && (!strings.Contains(stream, service.asked[2]) || !printable(service.asked[2])) {
+				t.Fatalf("after %q the client goes on after %q", stream, service.asked[2])
+			}
+			if waited := time.Since(start); waited > maxRetry+firstBackoff {
+				t.Fatalf("after %q the client waits %s", stream, waited)
+			}
+		})
+	})
+}
+
 // FuzzLink gives the client arbitrary Link headers. The client must either find no next page or return the query of an
 // address in the header. It must understand every Link header that the service writes.
 func FuzzLink(f *testing.F) {

@@ -73,7 +73,7 @@ type hangingReader struct{ context.Context }
 
 func (h hangingReader) Read([]byte) (int, error) {
 	<-h.Done()
-	return 0, context.Cause(h)
+	return 0, h.Err()
 }
 
 func (l line) response() *http.Response {

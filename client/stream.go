@@ -138,14 +138,16 @@ func (f *follower) readFrames(stream io.Reader, silence *time.Timer) error {
 
 // take yields the event of a frame, if it has one, and moves the position.
 func (f *follower) take(next frame) error {
+	if !printable(next.id) {
+		return f.misunderstood(fmt.Errorf("%q is no id", next.id))
+	}
 	if next.data != nil {
 		var e Event
-		err := json.Unmarshal(next.data, &e)
-		if err == nil && (e.missing() || !printable(next.id)) {
-			err = errors.New("it has no id or no data")
+		if err := json.Unmarshal(next.data, &e); err != nil {
+			return f.misunderstood(err)
 		}
-		if err != nil {
-			return &notStream{fmt.Errorf("an event of the stream is not what this client understands; check that %s is the service: %w", f.base, err)}
+		if e.missing() {
+			return f.misunderstood(errors.New("it has no id or no data"))
 		}
 		e.server = strings.TrimSuffix(f.base, "/v1")
 		if !f.yield(e, nil) {
@@ -154,4 +156,8 @@ func (f *follower) take(next frame) error {
 	}
 	f.After, f.breaks = next.id, 0
 	return nil
+}
+
+func (f *follower) misunderstood(because error) error {
+	return &notStream{fmt.Errorf("an event of the stream is not what this client understands; check that %s is the service: %w", f.base, because)}
 }

@@ -21,11 +21,8 @@ import (
 
 // The test runs the receivers in docs/webhooks.md exactly as the page shows them, on the deliveries of a real server.
 func TestTheReceiversInDocsWebhooksVerifyDeliveries(t *testing.T) {
-	const key = "an-administrator-for-the-receivers"
-	server := testservice.NewServer(t, testservice.Build(t), "--database", testservice.NewDatabase(t), "--webhook-allow", "http://127.0.0.1")
-	server.Set("PETSTORE_API_KEY=" + key)
-	server.Start(t)
-	admin := newClient(t, server.URL, key)
+	server := testservice.Serve(t, "--webhook-allow", "http://127.0.0.1")
+	admin := newClient(t, server.URL, server.Key)
 	shown := blocksOf(t, "../../docs/webhooks.md")
 	commands := blocksOf(t, page)["sh"]
 	how := "scripts/test-services.sh installs what the tests need"
@@ -66,7 +63,6 @@ func receiveDeliveries(t *testing.T, admin *client.Client, receiver *exec.Cmd) {
 	address := testservice.FreeAddress(t)
 	url := "http://" + address + "/hook"
 	hook := must(admin.CreateWebhook(t.Context(), client.NewWebhook{URL: url, Types: []client.EventType{"pet.*"}}))(t)
-	t.Cleanup(func() { noError(t, admin.DeleteWebhook(t.Context(), hook.ID)) })
 	lines := startReceiver(t, receiver, address, hook.Secret)
 
 	ping := must(admin.PingWebhook(t.Context(), hook.ID))(t)
@@ -123,16 +119,21 @@ func startReceiver(t *testing.T, receiver *exec.Cmd, address, secret string) <-c
 	return lines
 }
 
-// wantLine fails the test unless the next line is want. A delivery may be repeated.
+// wantLine fails the test unless the next line is want. The server's own ping of a new webhook may come first.
 func wantLine(t *testing.T, lines <-chan string, want string) {
 	t.Helper()
-	select {
-	case line, ok := <-lines:
-		if !ok || line != want {
-			t.Fatalf("the receiver printed %q, want %q", line, want)
+	for timeout := time.After(time.Minute); ; {
+		select {
+		case line := <-lines:
+			switch {
+			case line == want:
+				return
+			case !strings.HasSuffix(line, " webhook.ping"):
+				t.Fatalf("the receiver printed %q, want %q", line, want)
+			}
+		case <-timeout:
+			t.Fatalf("the receiver does not print %q", want)
 		}
-	case <-time.After(time.Minute):
-		t.Fatalf("the receiver does not print %q", want)
 	}
 }
 
