@@ -88,12 +88,14 @@ type request struct {
 	method, path, query string
 	body                []byte
 	mediaType           string // of the body
+	accept              string // the media type of the answer
+	lastEventID         string // where a stream goes on
 	idempotencyKey      string // only writes send it
 	meta                *Meta  // never nil
 }
 
 func newRequest(method, path string, options []CallOption) *request {
-	r := &request{method: method, path: path, mediaType: "application/json", meta: new(Meta), idempotencyKey: rand.Text()}
+	r := &request{method: method, path: path, mediaType: "application/json", accept: "application/json", meta: new(Meta), idempotencyKey: rand.Text()}
 	for _, set := range options {
 		set(r)
 	}
@@ -177,23 +179,34 @@ func (a *answer) read(out any) error {
 // maxAnswer is how many bytes of an answer the client reads at most. The largest page takes less than 2 MiB.
 const maxAnswer = 16 << 20
 
-// send sends a request once, as soon as the gate admits it. It returns an *Error if the service refuses the request.
-func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
+// prepare makes the HTTP request for one try.
+func (c *Client) prepare(ctx context.Context, r *request) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, err
 	}
 	req.URL.RawQuery = r.query
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", r.accept)
 	req.Header.Set("User-Agent", c.userAgent)
 	if r.body != nil {
 		req.Header.Set("Content-Type", r.mediaType)
+	}
+	if r.lastEventID != "" {
+		req.Header.Set("Last-Event-ID", r.lastEventID)
 	}
 	if r.writes() {
 		req.Header.Set("Idempotency-Key", r.idempotencyKey)
 	}
 	c.authorize(req)
+	return req, nil
+}
 
+// send sends a request once, as soon as the gate admits it. It returns an *Error if the service refuses the request.
+func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
+	req, err := c.prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	pass, err := c.gate.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -204,6 +217,11 @@ func (c *Client) send(ctx context.Context, r *request) (*answer, error) {
 		c.gate.leave(pass, noAnswer(err))
 		return nil, err
 	}
+	return c.receive(ctx, r, res, pass)
+}
+
+// receive reads the complete answer to a request, which holds a pass. It returns an *Error if the service refuses the request.
+func (c *Client) receive(ctx context.Context, r *request, res *http.Response, pass pass) (*answer, error) {
 	arrived := time.Now()
 	defer res.Body.Close()
 	r.meta.read(res)

@@ -47,6 +47,17 @@ func TestEveryWriteSendsAnIdempotencyKeyAndNoReadDoes(t *testing.T) {
 		},
 		"CompleteOrder": func(o ...client.CallOption) error { _, err := store.CompleteOrder(ctx, 1, o...); return err },
 		"CancelOrder":   func(o ...client.CallOption) error { _, err := store.CancelOrder(ctx, 1, o...); return err },
+		"CreateWebhook": func(o ...client.CallOption) error {
+			_, err := store.CreateWebhook(ctx, client.NewWebhook{}, o...)
+			return err
+		},
+		"UpdateWebhook": func(o ...client.CallOption) error {
+			_, err := store.UpdateWebhook(ctx, "wh_1", client.WebhookPatch{}, o...)
+			return err
+		},
+		"DeleteWebhook": func(o ...client.CallOption) error { return store.DeleteWebhook(ctx, "wh_1", o...) },
+		"RotateWebhook": func(o ...client.CallOption) error { _, err := store.RotateWebhook(ctx, "wh_1", o...); return err },
+		"PingWebhook":   func(o ...client.CallOption) error { _, err := store.PingWebhook(ctx, "wh_1", o...); return err },
 	} {
 		call()
 		call()

@@ -27,6 +27,17 @@
 // The context of a call bounds all its tries and waits. If the deadline of the context comes before the next window or the
 // next try, the call fails immediately. Its error then wraps both the last refusal and context.DeadlineExceeded.
 //
+// # Events
+//
+// [Client.Events] reads the feed of all changes. [Client.Follow] reads it as it grows, and survives breaks of the connection and
+// restarts of the service:
+//
+//	for event, err := range store.Follow(ctx, client.FollowOptions{After: lastID, Types: []client.EventType{"order.*"}}) { … }
+//
+// To copy the store and keep the copy up to date: take the Next of ListEvents(ctx, EventQuery{After: Now}), read everything, and
+// follow the feed after that place. A service can also deliver events itself: see [Client.CreateWebhook], and the package
+// petstore/client/webhook for receivers.
+//
 // # Limits
 //
 // All goroutines of a [Client] share one gate. The gate learns from the answers how many requests the key has left, and

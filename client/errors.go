@@ -70,6 +70,9 @@ const (
 	ErrKeyRevoked           Code = "key_revoked"  // the key has ended or was rotated
 	ErrOwnKey               Code = "own_key"      // the change would lock the administrator, or all of them, out
 	ErrSecretShown          Code = "secret_shown" // an earlier request made the key, and its answer had the secret
+	ErrEventsGone           Code = "events_gone"  // the feed no longer has that place
+	ErrTooManyStreams       Code = "too_many_streams"
+	ErrTooManyWebhooks      Code = "too_many_webhooks"
 	ErrPayloadTooLarge      Code = "payload_too_large"
 	ErrUnsupportedMediaType Code = "unsupported_media_type"
 	ErrRateLimited          Code = "rate_limited"

@@ -132,6 +132,62 @@ func ExampleClient_PlaceOrder() {
 	// the first one: completed
 }
 
+func ExampleClient_Events() {
+	store := openExample()
+	ctx := context.Background()
+	pet, _ := store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1})
+	store.UpdatePet(ctx, pet.ID, client.PetPatch{Status: new(client.Sold)})
+
+	for event, err := range store.Events(ctx, client.EventQuery{Types: []client.EventType{"pet.*"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		pet, err := event.Pet()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(event.Sequence, event.Type, pet.Name, pet.Status)
+	}
+	// Output:
+	// 1 pet.created Biscuit available
+	// 2 pet.updated Biscuit sold
+}
+
+func ExampleClient_Follow() {
+	store := openExample()
+	ctx := context.Background()
+
+	// The copy holds all animals of the store. The place in the feed is taken first, so that the copy misses no change.
+	page, err := store.ListEvents(ctx, client.EventQuery{After: client.Now})
+	if err != nil {
+		log.Fatal(err)
+	}
+	animals := map[int64]string{}
+	for pet, err := range store.Pets(ctx, client.PetQuery{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		animals[pet.ID] = pet.Name
+	}
+	store.CreatePet(ctx, client.NewPet{Name: "Biscuit", CategoryID: 1}) // somebody changes the store
+
+	for event, err := range store.Follow(ctx, client.FollowOptions{After: page.Next, Types: []client.EventType{"pet.*"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		pet, err := event.Pet()
+		if err != nil {
+			log.Fatal(err)
+		}
+		if animals[pet.ID] = pet.Name; event.Type == client.PetDeleted {
+			delete(animals, pet.ID)
+		}
+		fmt.Println(event.Type, animals)
+		break // a real program goes on
+	}
+	// Output: pet.created map[1:Biscuit]
+}
+
 func ExampleWithIdempotencyKey() {
 	store := openExample()
 	ctx := context.Background()

@@ -98,6 +98,10 @@ func completeAddresses(answer any, server string) {
 		for _, pet := range *answer {
 			completeAddresses(pet.Profile, server)
 		}
+	case *[]Event:
+		for i := range *answer {
+			(*answer)[i].server = server
+		}
 	case *Profile:
 		for i := 0; answer != nil && i < len(answer.Photos); i++ {
 			completeAddresses(&answer.Photos[i], server)

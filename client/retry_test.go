@@ -23,8 +23,11 @@ func TestAnAnswerThatIsNotFromTheServiceIsAnError(t *testing.T) {
 		_, category := store.CreateCategory(t.Context(), "Dogs")
 		_, inventory := store.GetInventory(t.Context())
 		_, list := store.ListPets(t.Context(), client.PetQuery{})
+		_, events := store.ListEvents(t.Context(), client.EventQuery{})
+		_, webhook := store.CreateWebhook(t.Context(), client.NewWebhook{URL: "https://a.example"})
+		_, delivery := store.PingWebhook(t.Context(), "wh_1")
 		for what, err := range map[string]error{
-			"pet": pet, "order": order, "category": category, "inventory": inventory, "list": list, "deletion": store.DeletePet(t.Context(), 1),
+			"pet": pet, "order": order, "category": category, "inventory": inventory, "list": list, "events": events, "webhook": webhook, "delivery": delivery, "deletion": store.DeletePet(t.Context(), 1),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "check that http://petstore.test/v1 is the service") {
 				t.Errorf("%s: 200 with the body %q gives %v", what, body, err)

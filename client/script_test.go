@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -29,12 +30,15 @@ type line struct {
 	headers []string // lines of the form "Name: value"
 	body    string
 	err     error
-	proxy   bool // whether the answer comes from a proxy, which knows no limits
+	proxy   bool      // whether the answer comes from a proxy, which knows no limits
+	hangs   bool      // whether the body never ends; without a status, whether the answer never begins
+	reader  io.Reader // the body, if it is not a text
 }
 
 type asked struct {
 	at                                              time.Time
 	method, target, body, idempotencyKey, mediaType string
+	accept, lastEventID                             string
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -45,11 +49,31 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lines[min(len(s.asked), len(s.lines)-1)]
-	s.asked = append(s.asked, asked{time.Now(), r.Method, r.URL.RequestURI(), string(body), r.Header.Get("Idempotency-Key"), r.Header.Get("Content-Type")})
+	s.asked = append(s.asked, asked{time.Now(), r.Method, r.URL.RequestURI(), string(body), r.Header.Get("Idempotency-Key"),
+		r.Header.Get("Content-Type"), r.Header.Get("Accept"), r.Header.Get("Last-Event-ID")})
 	if l.err != nil {
 		return nil, l.err
 	}
-	return l.response(), nil
+	if l.hangs && l.status == 0 {
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
+	}
+	res := l.response()
+	if l.reader != nil {
+		res.Body = io.NopCloser(l.reader)
+	}
+	if l.hangs {
+		res.Body = io.NopCloser(io.MultiReader(res.Body, hangingReader{r.Context()}))
+	}
+	return res, nil
+}
+
+// hangingReader is a connection on which nothing comes until the request is cancelled.
+type hangingReader struct{ context.Context }
+
+func (h hangingReader) Read([]byte) (int, error) {
+	<-h.Done()
+	return 0, context.Cause(h)
 }
 
 func (l line) response() *http.Response {

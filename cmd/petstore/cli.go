@@ -28,7 +28,7 @@ type cli struct {
 	Keys    keys.Commands  `cmd:"" group:"Administer a database:" help:"Create, list, update, rotate, revoke and unban API keys, and show their usage. With --server or --profile, over the API of a server."`
 	Backup  manage.Backup  `cmd:"" group:"Administer a database:" help:"Back up an SQLite database to a new file or to standard output. A server may keep using the database."`
 	Restore manage.Restore `cmd:"" group:"Administer a database:" help:"Restore a backup into the SQLite database that --database names. No server may be using the database."`
-	Copy    manage.Copy    `cmd:"" group:"Administer a database:" help:"Copy animals with their profiles and photos, categories, orders, keys and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
+	Copy    manage.Copy    `cmd:"" group:"Administer a database:" help:"Copy animals with their profiles and photos, categories, orders, keys, events, webhooks and idempotency records into another database. Repeat it to copy later changes, until a server has served from that database."`
 	Migrate manage.Migrate `cmd:"" group:"Administer a database:" help:"Migrate the database to this version's schema. Starting a server does that too."`
 
 	Login      remote.Login      `cmd:"" group:"Call a server:" help:"Store the address and the key of a server in a profile, for the commands that call a server."`
@@ -38,6 +38,9 @@ type cli struct {
 	Orders     remote.Orders     `cmd:"" group:"Call a server:" help:"List, place, show, change, complete and cancel orders."`
 	Categories remote.Categories `cmd:"" group:"Call a server:" help:"List, add, name and delete categories."`
 	Inventory  remote.Inventory  `cmd:"" group:"Call a server:" help:"Count the animals by their status."`
+	Events     eventsCmd         `cmd:"" group:"Call a server:" help:"List and follow the events of a server. After the recovery of a database, reset its feed of events."`
+	Listen     remote.Listen     `cmd:"" group:"Call a server:" help:"Forward the events of a server to a program on this machine, signed as a webhook would."`
+	Webhooks   remote.Webhooks   `cmd:"" group:"Call a server:" help:"Create, list, show, edit, delete, rotate and ping webhooks, and list their deliveries."`
 	API        remote.API        `cmd:"" name:"api" group:"Call a server:" help:"Send one request to the API with your key, and print the answer."`
 	Open       remote.Open       `cmd:"" group:"Call a server:" help:"Open the desk in the browser, signed in with your key."`
 	Import     transfer.Import   `cmd:"" group:"Call a server:" help:"Add the animals of a CSV or JSON Lines file to a server or directly to a database. A repeated import adds no line twice."`
@@ -46,6 +49,12 @@ type cli struct {
 	Version    versionCmd    `cmd:"" group:"Other commands:" help:"Print the version, as --version does."`
 	Completion completionCmd `cmd:"" group:"Other commands:" help:"Print a script that completes commands and flags in a shell. Its first lines say where to install it."`
 	Help       helpCmd       `cmd:"" group:"Other commands:" help:"Show the help of a command, as --help after the command does."`
+}
+
+// eventsCmd are the commands for events. Only the reset works on a database.
+type eventsCmd struct {
+	List  remote.Events      `cmd:"" default:"withargs" aliases:"ls" help:"List the events of a server, oldest first, or follow them. The word list may be left out."`
+	Reset manage.ResetEvents `cmd:"" help:"Give the feed of events in a database a new name, after the database was recovered to an earlier state. No server may be using the database."`
 }
 
 const about = `A store API for animals up for adoption: one binary, on an embedded database or on PostgreSQL and Redis.
@@ -127,10 +136,12 @@ func keepGroupsAtTop(app *kong.Application) {
 	}
 }
 
-// expandShorthand adds --help if there are no arguments, or if the only argument is a command that has subcommands. It turns
+// expandShorthand adds --help if there are no arguments, or if the only argument is a command that needs a subcommand. It turns
 // --version into the command version.
 func expandShorthand(app *kong.Application, args []string) []string {
-	group := func(n *kong.Node) bool { return len(args) == 1 && n.Name == args[0] && len(n.Children) > 0 }
+	group := func(n *kong.Node) bool {
+		return len(args) == 1 && n.Name == args[0] && len(n.Children) > 0 && n.DefaultCmd == nil
+	}
 	switch {
 	case len(args) == 0 || slices.ContainsFunc(app.Children, group):
 		return append(args, "--help")

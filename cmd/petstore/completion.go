@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"text/template"
 
@@ -56,7 +57,7 @@ func stepsFrom(node *kong.Node, path, typed string) []step {
 			here.Words = append(here.Words, word{Text: value, Help: argument.Help})
 		}
 	}
-	for _, group := range node.AllFlags(true) {
+	for _, group := range cmp.Or(node.DefaultCmd, node).AllFlags(true) {
 		for _, flag := range group {
 			here.Words = append(here.Words, word{Text: "--" + flag.Name, Help: flag.Help, Flag: true, Alone: flag.IsBool(), Values: values(flag.Value), Profiles: flag.Name == "profile"})
 		}

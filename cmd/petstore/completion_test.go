@@ -81,6 +81,10 @@ func TestBashCompletesCommandsFlagsAndValues(t *testing.T) {
 		"petstore pets list --status ":            "available pending sold",
 		"petstore orders list --status c":         "cancelled completed",
 		"petstore orders place 7 --h":             "--help --hold",
+		"petstore events ":                        "--after --all --follow --help --json --limit --pet --profile --server --types list reset",
+		"petstore events reset --d":               "--database",
+		"petstore listen --fo":                    "--forward-to",
+		"petstore webhooks d":                     "delete deliveries",
 		"petstore serve nothing":                  "",
 		"petstore export --output ":               "", // the shell itself completes files
 	} {

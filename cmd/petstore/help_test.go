@@ -51,7 +51,7 @@ func TestCommandsOnADatabaseAcceptTheRedisOfTheServer(t *testing.T) {
 		}
 	}
 	slices.Sort(accepting)
-	want := "backup, copy, export, import, keys create, keys list, keys revoke, keys rotate, keys show, keys unban, keys update, keys usage, migrate, restore, serve"
+	want := "backup, copy, events reset, export, import, keys create, keys list, keys revoke, keys rotate, keys show, keys unban, keys update, keys usage, migrate, restore, serve"
 	if got := strings.Join(accepting, ", "); got != want {
 		t.Errorf("--redis is accepted by %s", got)
 	}
@@ -86,7 +86,7 @@ func TestTheHelpGroupsTheCommandsByWhatTheyWorkOn(t *testing.T) {
 	for title, want := range map[string]string{
 		"Run a server":          "serve demo healthcheck",
 		"Administer a database": "keys backup restore copy migrate",
-		"Call a server":         "login logout profiles pets orders categories inventory api open import export",
+		"Call a server":         "login logout profiles pets orders categories inventory events listen webhooks api open import export",
 		"Other commands":        "version completion help",
 	} {
 		if got[title] != want {

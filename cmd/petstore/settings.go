@@ -18,9 +18,9 @@ const variablePrefix = "PETSTORE_"
 
 // commandLineOnly are the flags that no environment variable sets, because they are meant for a single run.
 var commandLineOnly = []string{
-	"active", "all", "bad-lines", "category", "check", "create-categories", "dry-run", "format", "header", "help", "hold", "hours",
-	"include", "input", "json", "label", "limit", "name", "now", "output", "pet", "reference", "replace", "search", "status", "strict",
-	"tag", "yes",
+	"active", "after", "all", "bad-lines", "category", "check", "create-categories", "description", "disable", "dry-run", "enable",
+	"follow", "format", "forward-to", "header", "help", "hold", "hours", "include", "input", "json", "label", "limit", "name", "now",
+	"output", "pet", "position", "reference", "replace", "search", "status", "strict", "tag", "types", "url", "yes",
 }
 
 // variable returns the name of the environment variable that sets a flag, or "" if no variable does. No variable sets an

@@ -24,12 +24,7 @@ var block = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
 
 // The test runs the programs in docs/clients.md exactly as the page shows them.
 func TestTheProgramsInDocsClientsSurviveMishaps(t *testing.T) {
-	text, err := os.ReadFile(page)
-	noError(t, err)
-	shown := map[string]string{}
-	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-		shown[b[1]] = b[2]
-	}
+	shown := blocksOf(t, page)
 	how := "scripts/test-services.sh installs what the tests need"
 	run := map[string]struct {
 		file    string

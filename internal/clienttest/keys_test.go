@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"petstore/client"
+	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 )
 
 // administered starts a real service and returns a client with an administrator's key.
-func administered(t *testing.T) (*client.Client, *service) {
+func administered(t *testing.T, settings ...func(*httpapi.Config)) (*client.Client, *service) {
 	t.Helper()
-	s := testService(t)
+	s := testService(t, settings...)
 	secret, err := s.key(t.Context(), petstore.Enterprise, petstore.Admin, 1_000_000, 100_000_000)
 	noError(t, err)
 	return through(t, s, secret), s

@@ -15,7 +15,7 @@ import (
 // Copy checks that petstore.Copy makes one storage equal to another. For each case, openFrom and openTo each open a new,
 // empty storage and register its cleanup.
 func Copy(t *testing.T, openFrom, openTo func(t *testing.T) petstore.Database) {
-	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyUsageCases, copyEventCases, copyServedCases} {
+	for _, group := range [][]copyCase{copyRecordCases, copyOrderCases, copyProfileCases, copyKeyCases, copyUsageCases, copyEventCases, copyWebhookCases, copyServedCases} {
 		for _, c := range group {
 			t.Run(c.behavior, func(t *testing.T) { c.check(copyTest{checks{t}, openFrom(t), openTo(t)}) })
 		}
@@ -172,11 +172,11 @@ var copyRecordCases = []copyCase{
 // nothingDone is the result of a copy that found nothing to do.
 var nothingDone = []petstore.Tally{
 	{Kind: "keys"}, {Kind: "idempotency records"}, {Kind: "categories"}, {Kind: "orders"}, {Kind: "animals"}, {Kind: "profiles"}, {Kind: "photos"},
-	{Kind: "hours of usage"}, {Kind: "records of events"},
+	{Kind: "hours of usage"}, {Kind: "records of events"}, {Kind: "webhooks"},
 }
 
 // withoutEvents leaves out how many records of events were copied, because storages may put any number of events in one.
-func withoutEvents(tallies []petstore.Tally) []petstore.Tally { return tallies[:len(nothingDone)-1] }
+func withoutEvents(tallies []petstore.Tally) []petstore.Tally { return tallies[:len(nothingDone)-2] }
 
 func (t copyTest) copyAll() []petstore.Tally {
 	t.Helper()
@@ -237,5 +237,7 @@ func (t copyTest) content(s petstore.Database) string {
 	t.noError(err)
 	events, err := s.StoredEvents(ctx, petstore.StoredEvents{}, 10_000)
 	t.noError(err)
-	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", feed, events, usage, keys, records, pets, categories, orders, inventory, profiles, photos)
+	webhooks, err := s.ListWebhooks(ctx, petstore.WebhookQuery{Limit: petstore.MaxWebhooks})
+	t.noError(err)
+	return fmt.Sprintf("%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v", webhooks, feed, events, usage, keys, records, pets, categories, orders, inventory, profiles, photos)
 }

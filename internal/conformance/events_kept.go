@@ -24,6 +24,7 @@ func (t storageTest) trim(kept petstore.EventsKept) (removed int64) {
 
 func (t storageTest) feedStats() petstore.FeedStats {
 	t.Helper()
+	t.noError(t.NumberEvents(t.Context()))
 	stats, err := t.FeedStats(t.Context())
 	t.noError(err)
 	return stats

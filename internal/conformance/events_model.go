@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"petstore/internal/petstore"
@@ -123,7 +124,7 @@ func (m *feedModel) applyCategory(t petstore.EventType, c petstore.Changed[petst
 func (t storageTest) modelOf() *feedModel {
 	t.Helper()
 	m := &feedModel{map[int64]petstore.Pet{}, map[int64]petstore.Profile{}, map[int64]petstore.Order{}, map[int64]string{}, petstore.Order{}}
-	for _, pet := range t.all() {
+	for _, pet := range t.list(petstore.PetQuery{Limit: math.MaxInt32}) {
 		m.pets[pet.ID] = pet
 	}
 	profiles, err := t.Profiles(t.Context(), slices.Collect(maps.Keys(m.pets)))
@@ -133,7 +134,7 @@ func (t storageTest) modelOf() *feedModel {
 			m.profiles[id] = profile
 		}
 	}
-	orders, err := t.StoredOrders(t.Context(), petstore.Order{}, 10_000)
+	orders, err := t.StoredOrders(t.Context(), petstore.Order{}, math.MaxInt32)
 	t.noError(err)
 	for _, order := range orders {
 		m.orders[order.ID] = order
@@ -142,6 +143,12 @@ func (t storageTest) modelOf() *feedModel {
 		m.categories[category.ID] = category.Name
 	}
 	return m
+}
+
+// FeedEqualsStore fails the test unless replaying the feed, of which nothing was trimmed, gives what the storage has.
+func FeedEqualsStore(t *testing.T, s petstore.Database) {
+	t.Helper()
+	storageTest{checks{t}, s}.sameAsFeed()
 }
 
 // sameAsFeed fails the test unless replaying the feed gives what the storage has.

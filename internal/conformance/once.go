@@ -43,6 +43,19 @@ var writes = map[string]func(t storageTest) (do write, undo func()){
 			return nil, replayed, err
 		}, name
 	},
+	"UpdateWebhook": func(t storageTest) (write, func()) {
+		webhook := t.addWebhook("*")
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			return t.UpdateWebhook(t.Context(), webhook.ID, petstore.WebhookPatch{Description: new("first")}, o)
+		}, func() { t.patchWebhook(webhook.ID, petstore.WebhookPatch{Description: new("second")}) }
+	},
+	"DeleteWebhook": func(t storageTest) (write, func()) {
+		webhook := t.addWebhook("*")
+		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {
+			replayed, err := t.DeleteWebhook(t.Context(), webhook.ID, o)
+			return nil, replayed, err
+		}, func() {}
+	},
 	"UpdateOrder": func(t storageTest) (write, func()) {
 		order, first, second := t.place(t.add(rex).ID), "Ann", "Bob"
 		return func(t storageTest, o *petstore.Idempotency) (any, bool, error) {

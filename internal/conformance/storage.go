@@ -38,6 +38,9 @@ func Storage(t *testing.T, open func(t *testing.T) petstore.Database) {
 		{"idempotency", idempotencyCases},
 		{"idempotency of every write", onceCases},
 		{"many pets in one call", addPetsCases},
+		{"webhooks", webhookCases},
+		{"leases of webhooks", leaseCases},
+		{"deliveries", deliveryCases},
 		{"keys", keyCases},
 		{"rotation", rotationCases},
 		{"changes of keys", keyChangeCases},
@@ -135,9 +138,11 @@ func lacksFacts(refusal *petstore.Error) bool {
 		return refusal.Status == 0
 	case petstore.NameTaken:
 		return refusal.Category == nil
+	case petstore.SecretShown:
+		return (refusal.Key == nil || refusal.Key.ID == "") == (refusal.Webhook == "")
 	case petstore.EventsGone:
 		return refusal.Oldest.Feed == ""
-	case petstore.Unauthorized, petstore.Forbidden, petstore.KeyRevoked, petstore.OwnKey, petstore.SecretShown:
+	case petstore.Unauthorized, petstore.Forbidden, petstore.KeyRevoked, petstore.OwnKey:
 		return refusal.Key == nil || refusal.Key.ID == ""
 	}
 	return false

@@ -30,6 +30,30 @@ func (t storageTest) usage(owner string) []petstore.Usage {
 	return usage
 }
 
+// mergeUsage lets the storage merge what was added, and deletes nothing.
+func (t storageTest) mergeUsage() {
+	t.Helper()
+	purged, err := t.PurgeUsage(t.Context(), time.UnixMilli(1))
+	t.noError(err)
+	t.same("purged", purged, int64(0))
+}
+
+// sameStoredUsage fails the test unless the storage has this usage, in this order, in pages of any size.
+func (t storageTest) sameStoredUsage(want []petstore.OwnerUsage) {
+	t.Helper()
+	for _, limit := range []int{1 + len(want)/7, len(want), len(want) + 1} {
+		var got []petstore.OwnerUsage
+		for after := (petstore.OwnerUsage{Usage: petstore.Usage{Hour: time.UnixMilli(0)}}); ; after = got[len(got)-1] {
+			page, err := t.StoredUsage(t.Context(), after, limit)
+			t.noError(err)
+			if got = append(got, page...); len(page) < limit {
+				break
+			}
+		}
+		t.same(fmt.Sprint("usage in pages of ", limit), got, want)
+	}
+}
+
 var usageCases = []storageCase{
 	{"an owner without requests has no usage", func(t storageTest) {
 		t.same("usage before the first request", len(t.usage("ann")), 0)
@@ -97,6 +121,80 @@ var usageCases = []storageCase{
 			t.same(u.Owner, t.usage(u.Owner), []petstore.Usage{{Hour: now, Passed: writers * rounds, Refused: 2 * writers * rounds}})
 		}
 	}},
+	{"usage is the same before, between and after merges", func(t storageTest) {
+		now, owners := thisHour(), 450
+		var want []petstore.OwnerUsage // in the order of the storage
+		for _, hour := range []time.Time{now.Add(-time.Hour), now} {
+			for i := range owners {
+				want = append(want, usageOf(fmt.Sprintf("owner %03d", i), hour, 0, 0))
+			}
+		}
+		check := func() {
+			t.Helper()
+			t.sameStoredUsage(want)
+			for _, i := range []int{0, 199, 200, 449} {
+				t.same(want[i].Owner, t.usage(want[i].Owner), []petstore.Usage{want[i].Usage, want[owners+i].Usage})
+			}
+		}
+		add := func(first, step int) {
+			t.Helper()
+			var added []petstore.OwnerUsage
+			for i := first; i < len(want); i += step {
+				more := usageOf(want[i].Owner, want[i].Hour, int64(i+1), int64(step))
+				added = append(added, more)
+				want[i].Passed += more.Passed
+				want[i].Refused += more.Refused
+			}
+			slices.Reverse(added)
+			t.addUsage(added...)
+		}
+		add(0, 1)
+		check()
+		t.mergeUsage()
+		check()
+		add(1, 2)
+		add(0, 3)
+		check()
+		for range 2 {
+			t.mergeUsage()
+			check()
+		}
+	}},
+	{"of additions beside merges, none is lost or counted twice, and every read sees whole additions", func(t storageTest) {
+		now := thisHour()
+		const owners, adders, mergers, readers, rounds = 300, 4, 2, 2, 6
+		var added, want []petstore.OwnerUsage
+		for i := range owners {
+			added = append(added, usageOf(fmt.Sprintf("owner %03d", i), now, 1, 2))
+			want = append(want, usageOf(added[i].Owner, now, adders*rounds, 2*adders*rounds))
+		}
+		t.concurrently(adders+mergers+readers, func(i int) (err error) {
+			seen := int64(0)
+			for range rounds {
+				switch {
+				case i < adders:
+					_, err = t.AddUsage(t.Context(), added, nil)
+				case i < adders+mergers:
+					_, err = t.PurgeUsage(t.Context(), time.UnixMilli(1))
+				default:
+					var usage []petstore.Usage
+					if usage, err = t.Usage(t.Context(), "owner 123", now); err == nil && len(usage) > 0 {
+						if u := usage[0]; len(usage) > 1 || u.Passed < seen || u.Refused != 2*u.Passed {
+							return fmt.Errorf("after %d requests, the usage is %+v", seen, usage)
+						}
+						seen = usage[0].Passed
+					}
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		t.sameStoredUsage(want)
+		t.mergeUsage()
+		t.sameStoredUsage(want)
+	}},
 	{"a repeat of a large addition adds nothing", func(t storageTest) {
 		now := thisHour()
 		var added []petstore.OwnerUsage
@@ -126,7 +224,9 @@ var usageCases = []storageCase{
 		for i := range 1700 {
 			old = append(old, usageOf(fmt.Sprint("owner ", i), now.Add(-time.Duration(i%20+10)*time.Hour), 1, 0))
 		}
-		t.addUsage(append(old, usageOf("ann", now.Add(-9*time.Hour), 1, 0))...)
+		t.addUsage(old[:900]...)
+		t.mergeUsage()
+		t.addUsage(append(old[500:], usageOf("ann", now.Add(-9*time.Hour), 1, 0))...)
 		purged, err := t.PurgeUsage(t.Context(), now.Add(-9*time.Hour))
 		t.noError(err)
 		t.same("purged", purged, int64(len(old)))
@@ -163,8 +263,12 @@ var copyUsageCases = []copyCase{
 		tallies = t.copyAll()
 		t.same("what was done then", tallies[7], petstore.Tally{Kind: "hours of usage", Removed: 50})
 		add(t.from, month[60], usageOf("ann", month[60].Hour, 1, 0))
+		_, err = t.from.PurgeUsage(t.Context(), month[50].Hour)
+		t.noError(err)
+		add(t.from, month[60])
+		add(t.to, month[60], month[61])
 		tallies = t.copyAll()
-		t.same("what was done at last", tallies[7], petstore.Tally{Kind: "hours of usage", Added: 1, Changed: 1})
+		t.same("what was done at last", tallies[7], petstore.Tally{Kind: "hours of usage", Added: 1, Changed: 2})
 		t.sameContent()
 		t.same("what was done again", t.copyAll(), nothingDone)
 	}},

@@ -37,6 +37,7 @@ var (
 	ToServe      = Purpose{alone: true, create: true, migrate: true, index: true}
 	ToMigrate    = Purpose{alone: true, migrate: true}
 	ToFill       = Purpose{alone: true, create: true}
+	ToRecover    = Purpose{alone: true}
 	ToCreateKeys = Purpose{create: true}
 	ToUse        = Purpose{}
 )

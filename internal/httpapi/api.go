@@ -7,6 +7,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -50,6 +51,15 @@ var operations = []operation{
 	{name: "cancelOrder", method: http.MethodPost, path: "/v1/orders/{orderId}/cancel", handle: (*API).cancelOrder, body: ignoredBody},
 
 	{name: "listEvents", method: http.MethodGet, path: "/v1/events", handle: (*API).listEvents},
+
+	{name: "listWebhooks", method: http.MethodGet, path: "/v1/webhooks", handle: (*API).listWebhooks, admin: true},
+	{name: "createWebhook", method: http.MethodPost, path: "/v1/webhooks", handle: (*API).createWebhook, admin: true, body: jsonBody},
+	{name: "getWebhook", method: http.MethodGet, path: "/v1/webhooks/{webhookId}", handle: (*API).getWebhook, admin: true},
+	{name: "updateWebhook", method: http.MethodPatch, path: "/v1/webhooks/{webhookId}", handle: (*API).updateWebhook, admin: true, body: patchBody},
+	{name: "deleteWebhook", method: http.MethodDelete, path: "/v1/webhooks/{webhookId}", handle: (*API).deleteWebhook, admin: true},
+	{name: "rotateWebhook", method: http.MethodPost, path: "/v1/webhooks/{webhookId}/rotate", handle: (*API).rotateWebhook, admin: true, body: ignoredBody},
+	{name: "pingWebhook", method: http.MethodPost, path: "/v1/webhooks/{webhookId}/ping", handle: (*API).pingWebhook, admin: true, body: ignoredBody, repeats: true},
+	{name: "listDeliveries", method: http.MethodGet, path: "/v1/webhooks/{webhookId}/deliveries", handle: (*API).listDeliveries, admin: true},
 
 	{name: "getOwnKey", method: http.MethodGet, path: "/v1/key", handle: (*API).getOwnKey},
 	{name: "getOwnUsage", method: http.MethodGet, path: "/v1/key/usage", handle: (*API).getOwnUsage},
@@ -110,6 +120,10 @@ type Config struct {
 	// BodyBudget is the number of bytes that all request bodies may take at once, not counting the first 4 KiB of each.
 	// One owner may take an eighth of it. The API refuses bodies beyond it. Zero means any number. Photos do not count.
 	BodyBudget int64
+	// CheckWebhookURL returns what is wrong with the URL of a webhook, or "".
+	CheckWebhookURL func(url string) (problem string)
+	// Ping sends a ping to a webhook and returns how that went.
+	Ping func(ctx context.Context, webhook petstore.Webhook) petstore.Delivery
 	// MaxStreams is the number of streams of events that may be open at once. Zero means any number.
 	MaxStreams int
 	Stream     StreamTimes

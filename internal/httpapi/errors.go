@@ -48,6 +48,7 @@ var statuses = map[petstore.Code]int{
 	petstore.OwnKey:              http.StatusConflict,
 	petstore.SecretShown:         http.StatusConflict,
 	tooManyStreams:               http.StatusConflict,
+	petstore.TooManyWebhooks:     http.StatusConflict,
 	gone:                         http.StatusGone,
 	petstore.EventsGone:          http.StatusGone,
 	payloadTooLarge:              http.StatusRequestEntityTooLarge,
@@ -132,7 +133,12 @@ func (x *exchange) messageFor(e *petstore.Error) string {
 			return "This is the last administrator's key without an end. Create another one first."
 		}
 		return "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."
+	case petstore.TooManyWebhooks:
+		return fmt.Sprintf("This store already has %d webhooks. Delete one first.", petstore.MaxWebhooks)
 	case petstore.SecretShown:
+		if e.Webhook != "" {
+			return fmt.Sprintf("An earlier request with this Idempotency-Key made the secret of webhook %s. It was shown then and is not shown again; if it is lost, rotate that webhook.", e.Webhook)
+		}
 		return fmt.Sprintf("An earlier request with this Idempotency-Key made key %s. Its secret was shown then and is not stored; if it is lost, rotate that key.", e.Key.ID)
 	case petstore.EventsGone:
 		return fmt.Sprintf("The feed does not have this position: its events are no longer kept, or it is of another feed. Go on after %s, the oldest position, or read the store anew and follow it from after=now.", e.Oldest)
@@ -153,6 +159,7 @@ var notFoundMessages = map[petstore.Noun]string{
 	petstore.PhotoNoun:    "This animal has no photo with this id.",
 	petstore.CategoryNoun: "There is no category with this number. PUT a name to make one.",
 	petstore.KeyNoun:      "There is no key with this id.",
+	petstore.WebhookNoun:  "There is no webhook with this id.",
 }
 
 // unauthorizedMessage says why the API refuses the key in a request.

@@ -24,7 +24,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		"bad_request": 400, "invalid_json": 400, "invalid_field": 400, "missing_field": 400, "invalid_parameter": 400, "invalid_photo": 400,
 		"unauthorized": 401, "forbidden": 403, "not_found": 404, "method_not_allowed": 405, "idempotency_conflict": 409,
 		"pet_reserved": 409, "pet_unavailable": 409, "order_closed": 409, "name_taken": 409, "too_many_photos": 409,
-		"key_revoked": 409, "own_key": 409, "secret_shown": 409, "too_many_streams": 409, "gone": 410, "events_gone": 410, "payload_too_large": 413,
+		"key_revoked": 409, "own_key": 409, "secret_shown": 409, "too_many_streams": 409, "too_many_webhooks": 409, "gone": 410, "events_gone": 410, "payload_too_large": 413,
 		"unsupported_media_type": 415, "rate_limited": 429, "key_banned": 429, "internal_error": 500, "unavailable": 503, "outcome_unknown": 503,
 	}
 	if !maps.Equal(statuses, want) {
@@ -95,6 +95,9 @@ func TestEveryRefusalOfTheDomainHasAMessage(t *testing.T) {
 		{petstore.KeyRequest{By: admin.ID}.CheckEffect(admin, ended, 1), "own_key", "An administrator's key cannot revoke, rotate or lower itself, or give itself an end. Use another administrator's key."},
 		{petstore.KeyRequest{By: "key_2"}.CheckEffect(admin, ended, 0), "own_key", "This is the last administrator's key without an end. Create another one first."},
 		{petstore.ShownSecret("key_1"), "secret_shown", "An earlier request with this Idempotency-Key made key key_1. Its secret was shown then and is not stored; if it is lost, rotate that key."},
+		{petstore.ShownWebhookSecret("wh_1"), "secret_shown", "An earlier request with this Idempotency-Key made the secret of webhook wh_1. It was shown then and is not shown again; if it is lost, rotate that webhook."},
+		{petstore.NoSuchWebhook(), "not_found", "There is no webhook with this id."},
+		{&petstore.Error{Code: petstore.TooManyWebhooks}, "too_many_webhooks", "This store already has 20 webhooks. Delete one first."},
 		{second(petstore.Feed{Name: "4f7k", Trimmed: 12, Last: 40}.Check(petstore.EventPosition{Feed: "4f7k", Sequence: 11})), "events_gone", "The feed does not have this position: its events are no longer kept, or it is of another feed. Go on after evt_4f7k_12, the oldest position, or read the store anew and follow it from after=now."},
 		{petstore.NotDone(errors.New("secret")), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), "unavailable", "The store cannot do this right now. Nothing was changed; try again shortly."},

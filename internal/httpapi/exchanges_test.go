@@ -23,7 +23,9 @@ var update = flag.Bool("update", false, "rewrite the answers in testdata/exchang
 // answer, as they are sent but without the Date header. A name in braces stands for the secret of a key, {length} for the
 // length of the body, {time} for a time in an answer, {jpeg} for the file of a photo, and {token} for the token of the last
 // photo. {key1} stands for the first key id that an answer shows, {key2} for the second, and so on, {secret} for the last
-// secret, {cursor} for the cursor of a list of keys, which contains an id, and {feed} for the name of the feed of events.
+// secret, {cursor} for the cursor of a list of keys, webhooks or deliveries, which contains an id, and {feed} for the name of the
+// feed of events. {hook1} stands for the first id of a webhook, and so on, {whsec} for the secret of a webhook, {delivery} for
+// the id of a delivery, and {ping} for that of a ping.
 // "after 10s" moves the clock before the request. "times 60" sends the request 60 times; the file then shows the last
 // answer. A file may begin with flags of the service, such as "serve --rate-limits=off".
 func TestGoldenConversations(t *testing.T) {
@@ -79,8 +81,13 @@ var (
 	keyIDOf  = regexp.MustCompile(`\bkey_[0-9A-Za-z]{9}\b`)
 	secretOf = regexp.MustCompile(`\bpets_live_[0-9A-Za-z]{33}\b`)
 	feedOf   = regexp.MustCompile(`\bevt_([0-9a-z]{4})_`)
-	cursorOf = regexp.MustCompile(`\bcursor=BA[\w-]{28}\b`)
-	timeOf   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	cursorOf = regexp.MustCompile(`\bcursor=(BA[\w-]{28}|BQ[\w-]{46}|Bm[\w-]{37})`)
+
+	hookIDOf     = regexp.MustCompile(`\bwh_[0-9a-f]{24}\b`)
+	hookSecretOf = regexp.MustCompile(`\bwhsec_[0-9A-Za-z+/]{43}=`)
+	deliveryIDOf = regexp.MustCompile(`\bdlv_[0-9a-f]{24}\b`)
+	pingIDOf     = regexp.MustCompile(`\bping_[0-9a-f]{24}\b`)
+	timeOf       = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
 // feedOfExamples is the name of the feed that messages have as an example.
@@ -103,8 +110,16 @@ func (s *service) repeat(raw string, times int) (last string) {
 	last = strings.ReplaceAll(date.ReplaceAllString(last, ""), "\r\n", "\n")
 	last = tokenOf.ReplaceAllString(last, "{token}")
 	last = secretOf.ReplaceAllString(last, "{secret}")
+	if cursor := cursorOf.FindStringSubmatch(last); cursor != nil {
+		s.cursor = cursor[1]
+	}
 	last = cursorOf.ReplaceAllString(last, "cursor={cursor}")
-	last = keyIDOf.ReplaceAllStringFunc(last, func(id string) string { return fmt.Sprintf("{key%d}", s.numberOf(id)) })
+	s.log.secrets = append(s.log.secrets, hookSecretOf.FindAllString(last, -1)...)
+	last = hookSecretOf.ReplaceAllString(last, "{whsec}")
+	last = deliveryIDOf.ReplaceAllString(last, "{delivery}")
+	last = pingIDOf.ReplaceAllString(last, "{ping}")
+	last = keyIDOf.ReplaceAllStringFunc(last, func(id string) string { return fmt.Sprintf("{key%d}", numberOf(&s.shownKeys, id)) })
+	last = hookIDOf.ReplaceAllStringFunc(last, func(id string) string { return fmt.Sprintf("{hook%d}", numberOf(&s.shownHooks, id)) })
 	return strings.TrimRight(timeOf.ReplaceAllString(last, "{time}"), "\n") + "\n"
 }
 
@@ -122,12 +137,12 @@ func (s *service) awaitUse(secret string) {
 	s.Fatal("the storage does not show that the key was used")
 }
 
-// numberOf returns the number of a key in the order in which answers have shown the keys, counted from 1.
-func (s *service) numberOf(keyID string) int {
-	at := slices.Index(s.shownKeys, keyID)
+// numberOf returns the number of an id in the order in which answers have shown the ids, counted from 1.
+func numberOf(shown *[]string, id string) int {
+	at := slices.Index(*shown, id)
 	if at < 0 {
-		at = len(s.shownKeys)
-		s.shownKeys = append(s.shownKeys, keyID)
+		at = len(*shown)
+		*shown = append(*shown, id)
 	}
 	return at + 1
 }
@@ -144,7 +159,7 @@ type turn struct {
 var (
 	titleMark    = regexp.MustCompile(`(?m)^== `)
 	directive    = regexp.MustCompile(`^(after|times) (\S+)$`)
-	keyNumber    = regexp.MustCompile(`^\{key(\d+)\}$`)
+	idNumber     = regexp.MustCompile(`^\{(key|hook)(\d+)\}$`)
 	nameInBraces = regexp.MustCompile(`\{(\w+)\}`)
 )
 
@@ -205,6 +220,7 @@ func (l turn) raw(s *service, keys map[string]string) string {
 	if body == "{jpeg}" {
 		body = string(jpegOf(s, 8, 6))
 	}
+	body = strings.ReplaceAll(body, "{feed}", s.feed)
 	head = nameInBraces.ReplaceAllStringFunc(head, func(name string) string {
 		if name == "{length}" {
 			return strconv.Itoa(len(body))
@@ -218,9 +234,12 @@ func (l turn) raw(s *service, keys map[string]string) string {
 		if name == "{secret}" {
 			return s.shownSecret
 		}
-		if number := keyNumber.FindStringSubmatch(name); number != nil {
-			n, _ := strconv.Atoi(number[1])
-			return s.shownKeys[n-1]
+		if name == "{cursor}" {
+			return s.cursor
+		}
+		if number := idNumber.FindStringSubmatch(name); number != nil {
+			n, _ := strconv.Atoi(number[2])
+			return map[string][]string{"key": s.shownKeys, "hook": s.shownHooks}[number[1]][n-1]
 		}
 		if keys[name] == "" {
 			keys[name] = s.keyNamed(strings.Trim(name, "{}"))

@@ -9,8 +9,8 @@ import (
 
 // links builds the URLs in answers.
 type links struct {
-	pets, categories, orders, events, keys, photos string
-	deprecated                                     string
+	pets, categories, orders, events, webhooks, keys, photos string
+	deprecated                                               string
 }
 
 func newLinks(base string) links {
@@ -20,6 +20,7 @@ func newLinks(base string) links {
 		categories: v1 + "/categories",
 		orders:     v1 + "/orders",
 		events:     v1 + "/events",
+		webhooks:   v1 + "/webhooks",
 		keys:       v1 + "/keys",
 		photos:     base + "/photos/",
 		deprecated: "<" + v1 + `/pets>; rel="successor-version", <` + base + `/docs#leaving-getPet>; rel="deprecation"; type="text/html"`,
@@ -69,11 +70,20 @@ func (l links) nextOrders(q petstore.OrderQuery, last int64) string {
 }
 
 func (l links) nextKeys(q keysQuery, last petstore.Key) string {
-	next := "<" + l.keys + "?cursor=" + formatKeyCursor(petstore.KeyPlace{CreatedAt: last.CreatedAt, ID: last.ID}) + "&limit=" + strconv.Itoa(q.Limit)
+	next := "<" + l.keys + "?cursor=" + formatPlaceCursor(keyCursor, petstore.KeyPlace{CreatedAt: last.CreatedAt, ID: last.ID}) + "&limit=" + strconv.Itoa(q.Limit)
 	if q.active {
 		next += "&active=true"
 	}
 	return next + endNext
+}
+
+func (l links) nextWebhooks(q petstore.WebhookQuery, last petstore.Webhook) string {
+	cursor := formatPlaceCursor(webhookCursor, petstore.KeyPlace{CreatedAt: last.CreatedAt, ID: last.ID})
+	return "<" + l.webhooks + "?cursor=" + cursor + "&limit=" + strconv.Itoa(q.Limit) + endNext
+}
+
+func (l links) nextDeliveries(q petstore.DeliveryQuery, last string) string {
+	return "<" + l.webhooks + "/" + q.WebhookID + "/deliveries?cursor=" + formatDeliveryCursor(last) + "&limit=" + strconv.Itoa(q.Limit) + endNext
 }
 
 const endNext = `>; rel="next"`

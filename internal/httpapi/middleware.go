@@ -207,9 +207,10 @@ func (a *API) admitted(next handler) handler {
 	}
 }
 
-// performed calls the operation's handler. Before a write, performed reads the Idempotency-Key. Reads ignore that header.
+// performed calls the operation's handler. Before a write, performed reads the Idempotency-Key. Reads and pings ignore that
+// header.
 func (a *API) performed(x *exchange) (err error) {
-	if x.operation.writes() {
+	if x.operation.writes() && !x.operation.repeats {
 		if x.idempotency, err = idempotencyOf(x); err != nil {
 			return err
 		}

@@ -121,7 +121,29 @@ var keyParameters = []parameter[keysQuery]{
 		return q, s == "true"
 	}, "active must be true. Leave it out to list revoked and expired keys too."},
 	{"cursor", func(q keysQuery, s string) (_ keysQuery, ok bool) {
-		q.After, ok = parseKeyCursor(s)
+		q.After, ok = parsePlaceCursor(keyCursor, s, petstore.CanBeKeyID)
+		return q, ok
+	}, cursorRule},
+}
+
+var webhookParameters = []parameter[petstore.WebhookQuery]{
+	{"limit", func(q petstore.WebhookQuery, s string) (_ petstore.WebhookQuery, ok bool) {
+		q.Limit, ok = parseLimit(s)
+		return q, ok
+	}, limitRule},
+	{"cursor", func(q petstore.WebhookQuery, s string) (_ petstore.WebhookQuery, ok bool) {
+		q.After, ok = parsePlaceCursor(webhookCursor, s, petstore.CanBeWebhookID)
+		return q, ok
+	}, cursorRule},
+}
+
+var deliveryParameters = []parameter[petstore.DeliveryQuery]{
+	{"limit", func(q petstore.DeliveryQuery, s string) (_ petstore.DeliveryQuery, ok bool) {
+		q.Limit, ok = parseLimit(s)
+		return q, ok
+	}, limitRule},
+	{"cursor", func(q petstore.DeliveryQuery, s string) (_ petstore.DeliveryQuery, ok bool) {
+		q.Before, ok = parseDeliveryCursor(s)
 		return q, ok
 	}, cursorRule},
 }
@@ -205,6 +227,8 @@ const (
 	orderCursor    = 2 // the id is the lowest one of the previous page
 	categoryCursor = 3 // the id is the lowest one that this page may have
 	keyCursor      = 4 // before the id of the last key of the previous page is the time of its creation
+	webhookCursor  = 5 // like keyCursor
+	deliveryCursor = 6 // the id is that of the last delivery of the previous page
 )
 
 func appendCursor(b []byte, list byte, id int64) []byte {
@@ -224,18 +248,30 @@ func parseCursor(list byte, s string) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(raw[1:])), true
 }
 
-func formatKeyCursor(last petstore.KeyPlace) string {
-	raw := binary.BigEndian.AppendUint64([]byte{keyCursor}, uint64(last.CreatedAt.UnixMilli()))
+func formatPlaceCursor(list byte, last petstore.KeyPlace) string {
+	raw := binary.BigEndian.AppendUint64([]byte{list}, uint64(last.CreatedAt.UnixMilli()))
 	return base64.RawURLEncoding.EncodeToString(append(raw, last.ID...))
 }
 
-func parseKeyCursor(s string) (petstore.KeyPlace, bool) {
+func parsePlaceCursor(list byte, s string, canBeID func(string) bool) (petstore.KeyPlace, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || len(raw) < 9 || raw[0] != keyCursor || !petstore.CanBeKeyID(string(raw[9:])) {
+	if err != nil || len(raw) < 9 || raw[0] != list || !canBeID(string(raw[9:])) {
 		return petstore.KeyPlace{}, false
 	}
 	place := petstore.KeyPlace{CreatedAt: time.UnixMilli(int64(binary.BigEndian.Uint64(raw[1:]))).UTC(), ID: string(raw[9:])}
-	return place, formatKeyCursor(place) == s
+	return place, formatPlaceCursor(list, place) == s
+}
+
+func formatDeliveryCursor(last string) string {
+	return base64.RawURLEncoding.EncodeToString(append([]byte{deliveryCursor}, last...))
+}
+
+func parseDeliveryCursor(s string) (id string, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(raw) == 0 || raw[0] != deliveryCursor || !petstore.CanBeDeliveryID(string(raw[1:])) {
+		return "", false
+	}
+	return string(raw[1:]), formatDeliveryCursor(string(raw[1:])) == s
 }
 
 // newPetsQuery, newCategoryQuery, newOrderQuery and newKeysQuery return the query for a list without parameters.

@@ -19,6 +19,7 @@ type operation struct {
 	keyless    bool         // needs no key
 	photoFile  bool         // serves a file of a photo; needs no key and is not counted
 	admin      bool         // needs an administrator's key
+	repeats    bool         // is done anew each time it is sent, whatever its Idempotency-Key
 	body       bodyKind
 	deprecated bool
 }
@@ -153,6 +154,8 @@ var pathParameters = map[string]*pathParameter{
 		"There is no such category. Its number must be a whole number from -9223372036854775808 to 9223372036854775807, written plainly.")},
 	"{token}": {isText(petstore.CanBePhotoToken), errNoPhotoFile},
 	"{keyId}": {isText(petstore.CanBeKeyID), petstore.NoSuchKey("")},
+
+	"{webhookId}": {isText(petstore.CanBeWebhookID), petstore.NoSuchWebhook()},
 }
 
 // isText returns how to parse a parameter that is a text and not a number.

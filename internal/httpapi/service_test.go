@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -42,6 +43,8 @@ type service struct {
 	// What answers have shown, for the requests of a conversation:
 	token       string   // of the last photo
 	shownKeys   []string // the ids of keys, in the order of their first appearance
+	shownHooks  []string // the ids of webhooks, likewise
+	cursor      string   // of the last page that another one follows
 	shownSecret string   // of the last key
 	feed        string   // the name of the feed of events
 }
@@ -98,6 +101,9 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 		Metrics:     prometheus.NewRegistry(),
 		Now:         s.clock.now,
 		Limiter:     ratelimit.NewMemory(s.clock.now),
+
+		CheckWebhookURL: requireHTTPS,
+		Ping:            answerPing,
 	}
 	for _, set := range settings {
 		set(&config)
@@ -122,6 +128,24 @@ func serve(t *testing.T, settings ...func(*httpapi.Config)) *service {
 		s.log.expectNoSecrets(t)
 	})
 	return s
+}
+
+// requireHTTPS takes the place of the rules for the URLs of webhooks.
+func requireHTTPS(url string) (problem string) {
+	if !strings.HasPrefix(url, "https://") {
+		return "must be an address with https"
+	}
+	return ""
+}
+
+// answerPing takes the place of a receiver, which refuses what is sent to a URL that contains "refuse".
+func answerPing(_ context.Context, webhook petstore.Webhook) petstore.Delivery {
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	ping := petstore.Delivery{ID: petstore.NewDeliveryID(at), WebhookID: webhook.ID, EventID: petstore.NewPingID(), At: at, Status: 204, Took: 12 * time.Millisecond}
+	if strings.Contains(webhook.URL, "refuse") {
+		ping.Status, ping.Error = 404, "status"
+	}
+	return ping
 }
 
 // strict gives a handler the AddHeader method that package server provides. It fails the test if the handler adds a header

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -275,30 +277,28 @@ func TestStreamEndsAfterItsLife(t *testing.T) {
 
 // A client that does not read is cut off, and goes on later without a gap.
 func TestUnreadStreamIsCutOffAndCanResume(t *testing.T) {
-	s := serve(t, func(c *httpapi.Config) { c.Stream.Unread = 300 * time.Millisecond })
+	s := serve(t)
+	hasty := serve(t, on(s.storage), func(c *httpapi.Config) { c.Stream.Unread = 300 * time.Millisecond })
 	key := s.key(petstore.Enterprise)
 	pet := s.add("Rex")
-	stalled := dial(t, s.serveSmallBuffers())
+	stalled := dial(t, hasty.serveSmallBuffers())
 	stalled.SetReadBuffer(32 << 10)
 	io.WriteString(stalled, request("GET", "/v1/events", key, "Accept: text/event-stream", "X-Request-Id: stalled"))
 	if !readsFull(stalled, make([]byte, 1)) {
 		t.Fatal("the stream does not begin")
 	}
-	reading := s.stream(key, "")
-	reading.Next(t)
-	start := reading.Next(t).ID
+	_, next := s.walk(key, "/v1/events")
 	const events = 500 // with long names, which fill the buffers of the connection
 	for i := range events {
 		s.rename(pet.ID, fmt.Sprint(i)+strings.Repeat("<", 900))
 	}
-	if line := s.log.lineOf("stalled"); !strings.Contains(line, `"cut":true`) {
+	if line := hasty.log.lineOf("stalled"); !strings.Contains(line, `"cut":true`) {
 		t.Errorf("the stream was not cut off: %s", line)
 	}
-	resumed := s.stream(key, "", "Last-Event-ID: "+start)
+	resumed := testservice.OpenStream(t, streamClient, "http://"+s.address+next, key)
 	for i := range events {
-		a, b := reading.NextEvent(t), resumed.NextEvent(t)
-		if a != b || !strings.Contains(a.Data, fmt.Sprintf(`"name":"%d\u003c`, i)) {
-			t.Fatalf("event %d is\n%.200s\n%.200s", i, a.Data, b.Data)
+		if f := resumed.NextEvent(t); !strings.Contains(f.Data, fmt.Sprintf(`"name":"%d\u003c`, i)) {
+			t.Fatalf("event %d is %.200s", i, f.Data)
 		}
 	}
 }
@@ -364,11 +364,13 @@ func TestAfterNowThenFollowMirrorsTheStore(t *testing.T) {
 	})
 }
 
+// A stream outlasts the timeouts for requests, and has no deadline while it is quiet.
 func TestStreamOverHTTP2(t *testing.T) {
-	s := serve(t, func(c *httpapi.Config) { c.Stream.Unread, c.Stream.Bookmark = 100*time.Millisecond, 300*time.Millisecond })
+	t.Parallel()
+	s := serve(t, func(c *httpapi.Config) { c.Stream.Unread, c.Stream.Bookmark = time.Second, 1500*time.Millisecond })
 	server := httptest.NewUnstartedServer(s.api)
 	server.EnableHTTP2 = true
-	server.Config.WriteTimeout, server.Config.ReadTimeout = 200*time.Millisecond, 200*time.Millisecond // a stream outlasts both
+	server.Config.WriteTimeout, server.Config.ReadTimeout = time.Second, time.Second
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	key := s.key(petstore.Enterprise)
@@ -376,17 +378,44 @@ func TestStreamOverHTTP2(t *testing.T) {
 	if stream.Response.ProtoMajor != 2 {
 		t.Fatalf("the stream has the protocol %s", stream.Response.Proto)
 	}
-	for i := range 3 {
-		for bookmarks := 0; bookmarks < 2; {
-			if f := stream.Next(t); f.Event == "" && f.ID != "" {
-				bookmarks++
-			}
+	for bookmarks := 0; bookmarks < 3; {
+		if f := stream.Next(t); f.Event == "" && f.ID != "" {
+			bookmarks++
 		}
-		s.add(fmt.Sprint(i))
-		if f := stream.NextEvent(t); !strings.Contains(f.Data, fmt.Sprintf(`"name":"%d"`, i)) {
-			t.Errorf("got %+v", f)
-		}
+	}
+	s.add("Rex")
+	if f := stream.NextEvent(t); !strings.Contains(f.Data, `"name":"Rex"`) {
+		t.Errorf("got %+v", f)
 	}
 	s.api.EndStreams()
 	stream.ExpectEnd(t)
+}
+
+// HAProxy ends a connection on which nothing happens for a while. Bookmarks come more often.
+func TestQuietStreamOutlastsTheTimeoutsOfTheBalancer(t *testing.T) {
+	t.Parallel()
+	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	s := serve(t, func(c *httpapi.Config) {
+		c.Stream.Bookmark = 500 * time.Millisecond
+		c.Probes = map[string]http.Handler{"/readyz": ready}
+	})
+	text, err := os.ReadFile("../../deploy/haproxy.cfg")
+	noError(t, err)
+	config := string(text)
+	for _, side := range []string{"client", "server"} { // a thirtieth of what they are, like the time between bookmarks
+		if config = strings.Replace(config, "timeout "+side+" 60s", "timeout "+side+" 2s", 1); !strings.Contains(config, "timeout "+side+" 2s") {
+			t.Errorf("the timeout of the %s is not four times the 15 seconds between bookmarks", side)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "haproxy.cfg")
+	noError(t, os.WriteFile(file, []byte(config), 0o600))
+	balancer := testservice.StartBalancer(t, file, []string{s.address, s.address, s.address})
+	stream := testservice.OpenStream(t, streamClient, balancer.URL+"/v1/events", s.key(petstore.Enterprise))
+	for bookmarks := 0; bookmarks < 10; bookmarks++ { // for longer than the timeouts
+		stream.Next(t)
+	}
+	s.add("Rex")
+	if f := stream.NextEvent(t); f.Event != "pet.created" {
+		t.Errorf("got %+v", f)
+	}
 }

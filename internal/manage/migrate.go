@@ -1,4 +1,4 @@
-// Package manage holds the commands that work on a database: backup, restore, copy and migrate.
+// Package manage holds the commands that work on a database: backup, restore, copy, migrate and events reset.
 package manage
 
 import (

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"time"
 )
 
@@ -36,6 +38,8 @@ type Source interface {
 	Feed(ctx context.Context) (Feed, error)
 	// StoredEvents returns at most limit records of events after the given one, ordered by First.
 	StoredEvents(ctx context.Context, after StoredEvents, limit int) ([]StoredEvents, error)
+	// ListWebhooks returns at most q.Limit webhooks, newest first.
+	ListWebhooks(ctx context.Context, q WebhookQuery) ([]Webhook, error)
 	// Counters returns the highest ids ever assigned.
 	Counters(ctx context.Context) (Counters, error)
 }
@@ -72,6 +76,8 @@ type Target interface {
 	ReplaceEvents(ctx context.Context, newer, old []StoredEvents) error
 	// ReplaceFeed stores the name of the feed and which events were trimmed. No other method of Target adds events.
 	ReplaceFeed(ctx context.Context, feed Feed) error
+	// ReplaceWebhooks stores these webhooks in place of all that there are. Those that stay keep their deliveries.
+	ReplaceWebhooks(ctx context.Context, webhooks []Webhook) error
 	// RaiseCounters ensures that every new record gets an id above the given ids.
 	RaiseCounters(ctx context.Context, to Counters) error
 }
@@ -156,7 +162,8 @@ type StoredEvents struct {
 // stay there. Copy calls progress with the number of animals compared so far and with the total, and then with the number of
 // photos and a total of zero, because nobody has counted them. It copies the animals after the idempotency records, so that
 // the record of an animal created during the copy never arrives without the animal, and profiles and photos after the
-// animals that they belong to.
+// animals that they belong to. It reads the webhooks before the events, so that no webhook is past the events that are
+// copied. The deliveries of webhooks are not copied.
 func Copy(ctx context.Context, from Source, to Target, progress func(kind string, done, total int64)) ([]Tally, error) {
 	counters, err := from.Counters(ctx)
 	if err != nil {
@@ -170,6 +177,10 @@ func Copy(ctx context.Context, from Source, to Target, progress func(kind string
 		return nil, fmt.Errorf("the animals could not be counted: %w", err)
 	}
 	total := inventory.Available + inventory.Pending + inventory.Sold
+	webhooks, err := allWebhooks(ctx, from)
+	if err != nil {
+		return nil, fmt.Errorf("the webhooks could not be read: %w", err)
+	}
 	ignore := func(int64) {}
 	kinds := []func() (Tally, error){
 		func() (Tally, error) { return storedKeys.copyRecords(ctx, from, to, ignore) },
@@ -186,6 +197,7 @@ func Copy(ctx context.Context, from Source, to Target, progress func(kind string
 		},
 		func() (Tally, error) { return storedUsage.copyRecords(ctx, from, to, ignore) },
 		func() (Tally, error) { return copyFeed(ctx, from, to) },
+		func() (Tally, error) { return copyWebhooks(ctx, webhooks, to) },
 	}
 	var tallies []Tally
 	for _, copyKind := range kinds {
@@ -261,6 +273,37 @@ func (s feedUntil) StoredEvents(ctx context.Context, after StoredEvents, limit i
 		return nil, nil
 	}
 	return s.Source.StoredEvents(ctx, after, limit)
+}
+
+// allWebhooks returns every webhook, newest first, without what is counted.
+func allWebhooks(ctx context.Context, s Source) ([]Webhook, error) {
+	webhooks, err := s.ListWebhooks(ctx, WebhookQuery{Limit: MaxWebhooks})
+	for i := range webhooks {
+		webhooks[i].Behind = 0
+	}
+	return webhooks, err
+}
+
+// copyWebhooks replaces the webhooks of the target, unless they are the same.
+func copyWebhooks(ctx context.Context, webhooks []Webhook, to Target) (Tally, error) {
+	tally := Tally{Kind: "webhooks"}
+	there, err := allWebhooks(ctx, to)
+	if err != nil {
+		return tally, err
+	}
+	for _, w := range webhooks {
+		switch i := slices.IndexFunc(there, func(other Webhook) bool { return other.ID == w.ID }); {
+		case i < 0:
+			tally.Added++
+		case !reflect.DeepEqual(there[i], w):
+			tally.Changed++
+		}
+	}
+	tally.Removed = int64(len(there)) - (int64(len(webhooks)) - tally.Added)
+	if tally.Added+tally.Changed+tally.Removed == 0 {
+		return tally, nil
+	}
+	return tally, to.ReplaceWebhooks(ctx, webhooks)
 }
 
 var storedCategories = kind[Category]{

@@ -97,6 +97,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.Key != nil:
 		text += ": key " + e.Key.ID
+	case e.Webhook != "":
+		text += ": webhook " + e.Webhook
 	case e.Noun != "":
 		text += ": " + string(e.Noun)
 	case len(e.Faults) > 0:

@@ -266,6 +266,9 @@ type EventUpkeep interface {
 	// TrimEvents removes some of the oldest events that exceed what is kept and returns their number, which is zero when
 	// there are no more to remove.
 	TrimEvents(ctx context.Context, kept EventsKept) (int64, error)
+	// CountEvents counts the events that were not counted yet, some thousand at a time, so that it costs little to say how
+	// far a webhook is behind.
+	CountEvents(ctx context.Context) error
 	// FeedStats returns facts about the feed for the metrics.
 	FeedStats(ctx context.Context) (FeedStats, error)
 	// ResetFeed gives the feed a new name, so that every position of before is gone. Webhooks are disabled and go on at the

@@ -59,6 +59,11 @@ func TestDomainImportsOnlyTheStandardLibraryAndUnicode(t *testing.T) {
 
 func TestClientImportsOnlyTheStandardLibrary(t *testing.T) {
 	expectDeps(t, "petstore/client", noModule)
+	expectDeps(t, "petstore/client/webhook", noModule)
+}
+
+func TestEgressImportsOnlyTheStandardLibrary(t *testing.T) {
+	expectDeps(t, internal+"egress", noModule)
 }
 
 func TestPhotoImportsOnlyTheImagePackages(t *testing.T) {
@@ -86,17 +91,19 @@ func expectDeps(t *testing.T, own string, allowed *regexp.Regexp) {
 }
 
 // leaves may be imported by every package. They import no package of this module but the domain.
-var leaves = []string{"petstore/api", "petstore/client", "petstore/docs", internal + "petstore", internal + "batch", internal + "feed", internal + "photo", internal + "strictjson", internal + "terminal", internal + "usage"}
+var leaves = []string{"petstore/api", "petstore/client", "petstore/client/webhook", "petstore/docs", internal + "petstore", internal + "batch", internal + "egress", internal + "photo", internal + "strictjson", internal + "terminal", internal + "usage"}
 
 // mayImport lists the packages of the program, layer by layer, and the packages that each may import besides leaves.
 var mayImport = map[string][]string{
+	// This package follows the feed, for streams and for webhooks.
+	"feed": {},
 	// Each of these packages deals with one technology.
-	"httpapi": {}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
+	"httpapi": {"feed"}, "server": {}, "web": {"web/reference"}, "web/reference": {}, "sqlite": {}, "postgres": {}, "ratelimit": {},
 	// These packages open what a command works on: a database, or a server and its key.
 	"database": {"sqlite", "postgres"},
 	"profile":  {},
 	// These are the commands.
-	"service":  {"database", "httpapi", "ratelimit", "server", "web"},
+	"service":  {"database", "feed", "httpapi", "ratelimit", "server", "web"},
 	"manage":   {"database", "sqlite"},
 	"remote":   {"profile"},
 	"transfer": {"database", "profile"},

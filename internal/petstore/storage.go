@@ -16,8 +16,8 @@ type Database interface {
 	Target
 }
 
-// Storage stores animals, profiles, categories, orders, their events, and keys. It is what the HTTP edge needs to answer requests. Every method is
-// safe for concurrent use.
+// Storage stores animals, profiles, categories, orders, their events, webhooks, and keys. It is what the HTTP edge needs to
+// answer requests. Every method is safe for concurrent use.
 //
 // When a method that writes returns nil, the write is durable. Every read that starts later sees it, in this process and
 // in every other process on the same database. A read never shows an older state than a read that ended before it began.
@@ -31,6 +31,7 @@ type Storage interface {
 	Categories
 	Orders
 	Events
+	Webhooks
 	Keys
 
 	// Describe returns facts about the storage for administrators. Its cost is proportional to the number of photos.
@@ -200,6 +201,7 @@ type StorageDescription struct {
 // Upkeep is what a server does with its storage besides answering requests.
 type Upkeep interface {
 	EventUpkeep
+	WebhookDelivering
 
 	// MarkServed records permanently that a server serves from this storage. From then on, nothing can be copied into
 	// it.
@@ -215,7 +217,8 @@ type Upkeep interface {
 	// processes may call it at the same time.
 	AddUsage(ctx context.Context, added []OwnerUsage, idempotency *Idempotency) (replayed bool, err error)
 	// PurgeUsage deletes the usage in hours that began before that time and returns the number of records. If the time is
-	// zero, it deletes what is older than UsageKept, by the storage's clock.
+	// zero, it deletes what is older than UsageKept, by the storage's clock. A server calls it every minute, so a
+	// storage may also merge then what AddUsage has added. Merging changes no sum.
 	PurgeUsage(ctx context.Context, before time.Time) (int64, error)
 	// Connections returns how many connections are in use now.
 	Connections() Connections

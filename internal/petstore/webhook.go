@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -67,13 +68,27 @@ type Webhook struct {
 	CreatedAt time.Time
 	Enabled   bool
 	Reason    WebhookReason
-	// Secret signs the deliveries. OldSecret signs them too, until OldSecretUntil.
-	Secret, OldSecret string
-	OldSecretUntil    time.Time
+	// Secret signs the deliveries. OldSecret signs them too, until OldSecretUntil. No record of an answer contains them.
+	Secret         string    `json:"-"`
+	OldSecret      string    `json:"-"`
+	OldSecretUntil time.Time `json:"-"`
 	// Version changes with every change by an administrator, so that an attempt that was under way does not undo it.
 	Version int64
 	WebhookProgress
+	// Feed is the name of the feed that Position is in. Behind counts the events of the webhook's types after Position. A
+	// Storage sets both when it returns a webhook, except that LeaseWebhooks does not count.
+	Feed   string
+	Behind int64
 }
+
+// WithoutSecrets returns the webhook for everybody who need not sign.
+func (w Webhook) WithoutSecrets() Webhook {
+	w.Secret, w.OldSecret, w.OldSecretUntil = "", "", time.Time{}
+	return w
+}
+
+// At returns the webhook's place in the feed.
+func (w Webhook) At() EventPosition { return EventPosition{w.Feed, w.Position} }
 
 // WebhookProgress is how far deliveries to a webhook are.
 type WebhookProgress struct {
@@ -105,8 +120,33 @@ func (w Webhook) Status() WebhookStatus {
 
 // NewWebhook returns an enabled webhook with a new id and secret. It is stored at the end of the feed.
 func NewWebhook(settings WebhookSettings, now time.Time) Webhook {
-	return Webhook{ID: "wh_" + randomHex(12), WebhookSettings: settings, CreatedAt: now.UTC().Truncate(time.Millisecond), Enabled: true, Secret: NewWebhookSecret()}
+	return Webhook{
+		ID: webhookIDPrefix + randomHex(webhookIDBytes), WebhookSettings: settings,
+		CreatedAt: now.UTC().Truncate(time.Millisecond), Enabled: true, Secret: NewWebhookSecret(),
+	}
 }
+
+const (
+	webhookIDPrefix = "wh_"
+	webhookIDBytes  = 12
+)
+
+// CanBeWebhookID reports whether s has the form of a webhook's id.
+func CanBeWebhookID(s string) bool {
+	digits, ok := strings.CutPrefix(s, webhookIDPrefix)
+	return ok && len(digits) == 2*webhookIDBytes && strings.Trim(digits, hexDigits) == ""
+}
+
+const hexDigits = "0123456789abcdef"
+
+// NoSuchWebhook returns the refusal of an id that no webhook has.
+func NoSuchWebhook() *Error { return noSuchWebhook }
+
+var noSuchWebhook = &Error{Code: NotFound, Noun: WebhookNoun}
+
+// ShownWebhookSecret returns the refusal to show the secret of a webhook again, because the same request has already made
+// that secret.
+func ShownWebhookSecret(id string) *Error { return &Error{Code: SecretShown, Webhook: id} }
 
 // NewWebhookSecret returns a random secret in the form of Standard Webhooks.
 func NewWebhookSecret() string {
@@ -157,12 +197,32 @@ func (w Webhook) Patch(patch WebhookPatch, feed Feed) (Webhook, error) {
 	default:
 		return w, nil
 	}
+	if w.Enabled {
+		w.Reason = "" // what it missed no longer matters
+	}
 	w.forgetFailures()
 	return w, nil
 }
 
 func (w *Webhook) forgetFailures() {
 	w.FailingSince, w.NextAttempt, w.Failures, w.Rejections = time.Time{}, time.Time{}, 0, 0
+}
+
+// Confirm returns the webhook after its receiver has answered a ping. If it was the first at this URL, the deliveries begin at
+// once.
+func (w Webhook) Confirm() Webhook {
+	if !w.Confirmed {
+		w.Confirmed = true
+		w.forgetFailures()
+	}
+	return w
+}
+
+// Restore returns the webhook after the database was recovered to an earlier state: disabled, at the end of the feed.
+func (w Webhook) Restore(feed Feed) Webhook {
+	w.Enabled, w.Reason, w.Position = false, WebhookRestored, feed.Last
+	w.forgetFailures()
+	return w
 }
 
 // Rotate returns the webhook with a new secret.
@@ -210,7 +270,18 @@ type Delivery struct {
 
 // NewDeliveryID returns an id for a delivery. The ids of later deliveries are higher.
 func NewDeliveryID(at time.Time) string {
-	return fmt.Sprintf("dlv_%012x%s", at.UnixMilli(), randomHex(6))
+	return fmt.Sprintf("%s%012x%s", deliveryIDPrefix, at.UnixMilli(), randomHex(6))
+}
+
+const (
+	deliveryIDPrefix = "dlv_"
+	deliveryIDDigits = 24
+)
+
+// CanBeDeliveryID reports whether s has the form of a delivery's id.
+func CanBeDeliveryID(s string) bool {
+	digits, ok := strings.CutPrefix(s, deliveryIDPrefix)
+	return ok && len(digits) == deliveryIDDigits && strings.Trim(digits, hexDigits) == ""
 }
 
 // NewPingID returns an id for a ping.
@@ -233,28 +304,30 @@ type DeliveryQuery struct {
 }
 
 // Webhooks stores webhooks and their deliveries. A method that takes the id of a webhook returns an Error with the code
-// NotFound if there is none.
+// NotFound if there is none. The cost of a webhook's Behind does not grow with the number of events.
 type Webhooks interface {
 	// ListWebhooks returns at most q.Limit webhooks, newest first.
 	ListWebhooks(ctx context.Context, q WebhookQuery) ([]Webhook, error)
 	// GetWebhook returns one webhook.
 	GetWebhook(ctx context.Context, id string) (Webhook, error)
-	// Behind counts the events of the webhook's types after its position. Its cost does not grow with their number.
-	Behind(ctx context.Context, webhook Webhook) (int64, error)
-	// ListDeliveries returns at most q.Limit deliveries, newest first.
+	// ListDeliveries returns at most q.Limit deliveries, newest first. It returns nothing beyond MaxDeliveries and
+	// DeliveriesKept.
 	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
 
 	// CreateWebhook stores a webhook at the end of the feed and returns it. It returns an Error with the code
 	// TooManyWebhooks if there are MaxWebhooks, or SecretShown, which names the webhook, if the same request has already
 	// created it.
 	CreateWebhook(ctx context.Context, webhook Webhook, idempotency *Idempotency) (Webhook, error)
-	// UpdateWebhook makes a Patch and returns the webhook.
+	// UpdateWebhook makes a Patch and returns the webhook without its secrets.
 	UpdateWebhook(ctx context.Context, id string, patch WebhookPatch, idempotency *Idempotency) (changed Webhook, replayed bool, err error)
 	// DeleteWebhook removes a webhook with its deliveries.
 	DeleteWebhook(ctx context.Context, id string, idempotency *Idempotency) (replayed bool, err error)
 	// RotateWebhook makes a Rotate and returns the webhook. It returns an Error with the code SecretShown if the same request
 	// has already rotated the webhook.
 	RotateWebhook(ctx context.Context, id, secret string, now time.Time, idempotency *Idempotency) (Webhook, error)
+	// RecordPing stores the delivery of a ping that an administrator asked for. If it succeeded, and nobody has changed the
+	// webhook since it was returned with that Version, it makes a Confirm. It stores nothing if the webhook was deleted.
+	RecordPing(ctx context.Context, webhook Webhook, ping Delivery) error
 }
 
 // WebhookDelivering is what a server that delivers events needs. Every webhook has at most one holder at a time.
@@ -262,6 +335,8 @@ type WebhookDelivering interface {
 	// LeaseWebhooks makes the holder the holder of every webhook that has none, and prolongs what it holds, for WebhookLease
 	// by the storage's clock. It returns the webhooks that it holds, as they are stored.
 	LeaseWebhooks(ctx context.Context, holder string) ([]Webhook, error)
+	// WebhookVersions returns the Version of every webhook by its id. It is cheap, so that holders can ask for it often.
+	WebhookVersions(ctx context.Context) (map[string]int64, error)
 	// ReleaseWebhooks ends the leases of the holder.
 	ReleaseWebhooks(ctx context.Context, holder string) error
 	// SaveAttempts stores the outcome of attempts, each with its deliveries, and returns the ids of the webhooks whose outcome

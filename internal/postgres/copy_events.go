@@ -56,6 +56,7 @@ func (db *DB) ReplaceEvents(ctx context.Context, put, remove []petstore.StoredEv
 			return err
 		}
 		batch := &pgx.Batch{}
+		batch.Queue(removeCheckpoints)
 		if err := queueRemoval(batch, old); err != nil {
 			return err
 		}
@@ -71,10 +72,11 @@ func (db *DB) ReplaceEvents(ctx context.Context, put, remove []petstore.StoredEv
 	})
 }
 
-// ReplaceFeed stores the name of the feed and which events were trimmed.
+// ReplaceFeed stores the name of the feed and which events were trimmed. The checkpoints are made anew.
 func (db *DB) ReplaceFeed(ctx context.Context, feed petstore.Feed) error {
 	batch := &pgx.Batch{}
 	batch.Queue(removeSlips)
+	batch.Queue(removeCheckpoints)
 	batch.Queue(replaceFeed, feed.Name, feed.Trimmed)
 	return db.writeCopy(ctx, batch)
 }

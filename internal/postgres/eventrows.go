@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -55,6 +56,7 @@ func (r *eventRows) addTransaction(slips []slip) error {
 	r.rows = append(r.rows, eventRow{first: r.next, start: r.bytes, at: at})
 	decode := slices.ContainsFunc(slips, func(s slip) bool { return s.low == 0 || len(s.record) > maxRowBytes })
 	if !decode {
+		slices.SortFunc(slips, func(a, b slip) int { return cmp.Compare(a.low, b.low) }) // one statement may leave its slips in any order
 		for _, s := range slips {
 			r.add(s.record[1:len(s.record)-1], s.n, s.low, s.high)
 		}

@@ -133,7 +133,7 @@ func eventsQuery(q petstore.EventQuery) (sql string, args []any) {
 	return selectEventsOfPet, append(args, max(*q.PetID, 0))
 }
 
-// eventPage makes a page from the rows that were read for it. The only row of an empty page has no events.
+// eventPage makes a page from the rows that were read for it.
 func eventPage(feed petstore.Feed, q petstore.EventQuery, rows []readRow) (page petstore.EventPage, err error) {
 	after := feed.Trimmed
 	switch {
@@ -145,29 +145,35 @@ func eventPage(feed petstore.Feed, q petstore.EventQuery, rows []readRow) (page 
 		}
 	}
 	page = petstore.EventPage{Feed: feed, Next: petstore.EventPosition{Feed: feed.Name, Sequence: after}}
+	if q.Limit > 0 {
+		page.Events, page.Next.Sequence, err = selectFrom(rows, q, after, feed.Last)
+	}
+	page.End = page.Next.Sequence == feed.Last
+	return page, err
+}
+
+// selectFrom returns the events of a page after a sequence, and the sequence of the last event that it looked at. The only row
+// of a page without events has none.
+func selectFrom(rows []readRow, q petstore.EventQuery, after, last int64) (selected []petstore.Event, looked int64, err error) {
 	for _, row := range rows {
 		if row.First == 0 {
-			page.Next.Sequence = feed.Last
-			break
+			return nil, last, nil
 		}
 		events, err := petstore.ReadEventRecord(row.Record, row.First, row.At)
 		if err != nil {
-			return page, err
+			return nil, 0, err
 		}
 		for _, e := range events {
 			if e.Sequence <= after || e.Sequence > row.upto || !q.Selects(e) {
 				continue
 			}
-			if len(page.Events) == q.Limit {
-				page.Next.Sequence = page.Events[q.Limit-1].Sequence
-				return page, nil
+			if selected = append(selected, e); len(selected) == q.Limit {
+				return selected, e.Sequence, nil
 			}
-			page.Events = append(page.Events, e)
 		}
-		page.Next.Sequence = row.upto
+		looked = row.upto
 	}
-	page.End = page.Next.Sequence == feed.Last
-	return page, nil
+	return selected, looked, nil
 }
 
 // confirmNumbers ensures that the events up to a sequence keep their numbers even after a failover. The commit that numbered
@@ -194,6 +200,9 @@ func (db *DB) noteDurable(last int64) {
 func (db *DB) AwaitEvents(ctx context.Context, after int64) error {
 	end := time.Now().Add(maxEventWait)
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		state, err := db.feedStates.Do(ctx, struct{}{})
 		if err != nil || state.last > after {
 			return failure(err)

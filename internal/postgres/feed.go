@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -63,17 +62,20 @@ func (db *DB) FeedStats(ctx context.Context) (stats petstore.FeedStats, err erro
 	return stats, err
 }
 
-// TrimEvents removes old events. It locks the feed only if there are any.
+// TrimEvents removes old events. It numbers first, and locks the feed only if there are any to remove.
 func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed int64, err error) {
+	if err := db.NumberEvents(ctx); err != nil {
+		return 0, err
+	}
 	var old []petstore.StoredEvents
-	err = db.read(ctx, func(ctx context.Context) error {
+	err = db.read(detached(ctx), func(ctx context.Context) error {
 		old, err = queryExcessEvents(ctx, db.pool, kept, 1)
 		return err
 	})
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
-	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockFeed); err != nil {
 			return err
 		}
@@ -87,6 +89,7 @@ func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed
 		}
 		newest := old[len(old)-1]
 		batch.Queue(raiseTrimmed, newest.First+newest.Count-1)
+		batch.Queue(trimCheckpoints)
 		for _, row := range old {
 			removed += row.Count
 		}
@@ -142,19 +145,25 @@ func eventPets(row petstore.StoredEvents) (pets, sequences []int64, err error) {
 	return pets, sequences, err
 }
 
-// ResetFeed gives the feed a name that it did not have before.
+// ResetFeed gives the feed a name that it did not have before, and disables webhooks.
 func (db *DB) ResetFeed(ctx context.Context) error {
-	for renamed := false; !renamed; {
-		err := db.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-			tag, err := conn.Exec(ctx, renameFeed, petstore.NewFeedName())
+	if err := db.NumberEvents(ctx); err != nil {
+		return err
+	}
+	return db.transaction(detached(ctx), func(ctx context.Context, tx pgx.Tx) error {
+		for renamed := false; !renamed; {
+			tag, err := tx.Exec(ctx, renameFeed, petstore.NewFeedName())
+			if err != nil {
+				return err
+			}
 			renamed = tag.RowsAffected() > 0
-			return err
-		})
+		}
+		feed, err := readFeed(ctx, tx)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		return restoreWebhooks(ctx, tx, feed)
+	})
 }
 
 const storedEventColumns = "SELECT first, n, at, record"

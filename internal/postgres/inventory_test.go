@@ -54,6 +54,10 @@ func TestEveryTableCanBeReplicatedLogically(t *testing.T) {
 	if _, err := db.DeletePet(t.Context(), pet.ID, nil); err != nil {
 		t.Errorf("an animal cannot be deleted: %v", err)
 	}
+	noError(t, errorOf(db.AddUsage(t.Context(), []petstore.OwnerUsage{{Owner: "ann"}}, nil)))
+	if _, err := db.PurgeUsage(t.Context(), time.Time{}); err != nil {
+		t.Errorf("the usage cannot be folded and purged: %v", err)
+	}
 	var lacking []string
 	err := db.pool.QueryRow(t.Context(), `
 		SELECT array_agg(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace

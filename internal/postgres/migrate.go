@@ -85,7 +85,7 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 
 // The tables and sequences that the migrations create.
 var (
-	tables    = []string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory", "block_words", "marked_blocks", "profiles", "photos", "usage", "feed", "events", "event_pets", "event_slips"}
+	tables    = []string{"settings", "pets", "keys", "bans", "idempotency", "categories", "category_counter", "orders", "inventory", "block_words", "marked_blocks", "profiles", "photos", "usage", "usage_added", "feed", "events", "event_pets", "event_slips", "webhooks", "webhook_deliveries", "event_counts"}
 	sequences = []string{"pets_id", "orders_id", "photos_id"}
 )
 

@@ -141,7 +141,7 @@ func TestCheckRefusesAUserWithoutTheNeededRights(t *testing.T) {
 
 func TestCheckCoversEveryTableAndSequence(t *testing.T) {
 	db := open(t, testservice.Postgres(t))
-	sequences := append([]string{"inventory_id_seq", "marked_blocks_id_seq", "event_slips_id_seq"}, sequences...) // only their tables use them, which takes no right
+	sequences := append([]string{"inventory_id_seq", "marked_blocks_id_seq", "usage_added_id_seq", "event_slips_id_seq"}, sequences...) // only their tables use them, which takes no right
 	for kind, listed := range map[string][]string{"r": tables, "S": sequences} {
 		var made []string
 		err := db.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relkind = $1::char AND relnamespace = 'public'::regnamespace", kind).Scan(&made)

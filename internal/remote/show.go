@@ -1,4 +1,5 @@
-// Package remote holds the commands that call a server: pets, orders, categories, inventory, api, open, login and profiles.
+// Package remote holds the commands that call a server: pets, orders, categories, inventory, events, listen, webhooks, api, open,
+// login and profiles.
 package remote
 
 import (

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"crypto/tls"
 	"net/http"
 	"testing"
 	"time"
@@ -54,5 +56,41 @@ func TestTooManyRequestsCloseTheBusiestConnectionOfTheBusiestAddress(t *testing.
 	}
 	if victim := begin(4, 1); victim != conns[4] {
 		t.Errorf("%v is to be closed, want the only connection that is not a trusted proxy's", victim)
+	}
+}
+
+// Requests that last for long do not take the room of others, and closing their connection does not free room twice.
+func TestLongLivedRequestsDoNotCount(t *testing.T) {
+	var closed bool
+	l := listenerWith(time.Now(), quietConn{peer: "192.0.2.1", state: http.StateActive, closed: &closed})
+	var c *clientConn
+	for c = range l.conns {
+	}
+	r := (&http.Request{ProtoMajor: 2, TLS: &tls.ConnectionState{}}).WithContext(context.WithValue(t.Context(), connKey{}, c))
+	ended := make([]func(), 3*maxRequests)
+	for i := range ended {
+		if victim := l.beginRequest(c); victim != nil {
+			t.Fatalf("with %d long-lived requests, a connection must make room", i)
+		}
+		ended[i] = LongLived(r)
+	}
+	if l.requests != 0 || l.longLived != len(ended) {
+		t.Errorf("%d requests count, %d do not", l.requests, l.longLived)
+	}
+	ended[0]()
+	if l.endRequest(c); l.requests != 0 || l.longLived != len(ended)-1 {
+		t.Errorf("after the first has ended, %d requests count, %d do not", l.requests, l.longLived)
+	}
+	c.Close()
+	for _, end := range ended[1:] {
+		end()
+		l.endRequest(c)
+	}
+	if l.requests != 0 || l.longLived != 0 || len(l.requestsOf) != 0 {
+		t.Errorf("after all have ended, %d requests count, %d do not, of %v", l.requests, l.longLived, l.requestsOf)
+	}
+	plain := (&http.Request{ProtoMajor: 1}).WithContext(r.Context())
+	if LongLived(plain)(); l.longLived != 0 {
+		t.Error("an HTTP/1 request is counted")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"petstore/internal/database"
+	"petstore/internal/egress"
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 	"petstore/internal/ratelimit"
@@ -35,6 +36,9 @@ type Serve struct {
 	TLSKey          string            `name:"tls-key" placeholder:"FILE" help:"The private key in PEM. It is reloaded when it changes."`
 	BodyBudget      terminal.Size     `default:"64MiB" help:"How much memory all request bodies together may take, not counting photos and the first 4 KiB of each; at least 8MiB. One owner gets at most an eighth of it."`
 	OrderHold       terminal.Duration `default:"72h" help:"How long an order holds its animal by default, from 1m to 30d."`
+	EventsKeep      terminal.Duration `default:"30d" help:"How long events are kept, at least 1h."`
+	EventsMost      terminal.Size     `default:"1GiB" help:"How much room the kept events may take, at least 1MiB. If they need more, the oldest are removed earlier."`
+	WebhookAllow    string            `placeholder:"PLACES" help:"Where webhooks may lead in addition to HTTPS on the ports 443 and 8443 of public addresses: host names, addresses or networks, separated by commas. A port at the end allows only that port; http:// in front allows plain HTTP. For example: 10.1.0.0/16:8443,http://hooks.local:8080."`
 	KeepDeprecated  bool              `help:"Keep serving deprecated operations after their removal date."`
 	LogLevel        slog.Level        `default:"info" help:"debug, info, warn or error."`
 	LogFormat       string            `enum:"auto,text,json" default:"auto" help:"text, json or auto, which is text on a terminal and json elsewhere."`
@@ -48,6 +52,7 @@ type settings struct {
 	baseURL string
 	proxies []netip.Prefix
 	tls     *server.Certificate
+	guard   *egress.Guard
 }
 
 // parseSettings checks all flags and returns their values.
@@ -83,6 +88,15 @@ func (c *Serve) parseSettings() (s settings, err error) {
 	if c.BodyBudget < httpapi.MinBodyBudget {
 		return s, terminal.WrongUsage("--body-budget is too small; it must be at least 8MiB, so that one owner's eighth of it has room for the largest body")
 	}
+	if keep := time.Duration(c.EventsKeep); keep < minEventsKeep {
+		return s, terminal.WrongUsage("--events-keep is %s; it must be a duration of at least 1h, such as 30d", keep)
+	}
+	if c.EventsMost < minEventsMost {
+		return s, terminal.WrongUsage("--events-most is too small; it must be at least 1MiB")
+	}
+	if s.guard, err = egress.New(splitList(c.WebhookAllow)); err != nil {
+		return s, terminal.WrongUsage("--webhook-allow: %w", err)
+	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return s, terminal.WrongUsage("--tls-cert and --tls-key must be given together")
 	}
@@ -93,6 +107,12 @@ func (c *Serve) parseSettings() (s settings, err error) {
 	}
 	return s, nil
 }
+
+// The least that may be kept of the events.
+const (
+	minEventsKeep = time.Hour
+	minEventsMost = 1 << 20
+)
 
 // servesAdmin reports whether the server has an admin listener.
 func (c *Serve) servesAdmin() bool { return c.AdminListen != "" && c.AdminListen != "off" }
@@ -155,13 +175,19 @@ func isBase(u *url.URL) bool {
 	return terminal.IsWebAddress(u) && !strings.ContainsFunc(u.Host, func(c rune) bool { return c > unicode.MaxASCII })
 }
 
+// splitList returns the entries of a list, which are separated by commas.
+func splitList(s string) (entries []string) {
+	for field := range strings.SplitSeq(s, ",") {
+		if field = strings.TrimSpace(field); field != "" {
+			entries = append(entries, field)
+		}
+	}
+	return entries
+}
+
 func parseNetworks(s string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
-	for field := range strings.SplitSeq(s, ",") {
-		field = strings.TrimSpace(field)
-		if field == "" {
-			continue
-		}
+	for _, field := range splitList(s) {
 		network := parseNetwork(field)
 		if !network.IsValid() {
 			return nil, terminal.WrongUsage("--trusted-proxies contains %q; it must be networks such as 10.0.0.0/8, separated by commas", field)

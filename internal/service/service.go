@@ -11,12 +11,14 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"petstore/internal/database"
+	"petstore/internal/feed"
 	"petstore/internal/httpapi"
 	"petstore/internal/petstore"
 	"petstore/internal/ratelimit"
@@ -42,6 +44,7 @@ type service struct {
 	admin    string // the address of the admin listener, or "off"
 	usage    *usage.Counter
 	api      *httpapi.API
+	webhooks *feed.Deliverer
 	stops    []func()
 }
 
@@ -58,6 +61,7 @@ func (s *service) run(ctx context.Context) error {
 		s.markServed,
 		s.ensureKey,
 		s.startUpkeep,
+		s.startWebhooks,
 	} {
 		if err := start(ctx); err != nil {
 			return err
@@ -96,6 +100,7 @@ func (s *service) openStorage(ctx context.Context) (err error) {
 	s.onStop(func() { s.storage.Close() })
 	registerSharedReads(s.registry, s.storage.SharedReads)
 	registerStorage(s.registry, s.storage)
+	s.registry.MustRegister(feedCollector{s.storage})
 	return nil
 }
 
@@ -151,7 +156,14 @@ func (s *service) buildAPI(context.Context) error {
 	config.Limiter, config.Distant, config.Probes = s.limiter, s.distant, probes(s.health)
 	config.Version, config.MaxStreams, config.LongLived = s.con.Version, server.MostStreams(maxOpenFiles()), server.LongLived
 	config.Log, config.Access, config.Metrics, config.Tracer = s.log.Logger, s.log.access, s.registry, s.tracer
+	config.CheckWebhookURL = s.settings.guard.CheckURL
+	config.Ping = func(ctx context.Context, w petstore.Webhook) petstore.Delivery { return s.webhooks.Ping(ctx, w) }
 	s.api = httpapi.New(config)
+	client := s.settings.guard.Client()
+	s.onStop(client.Close)
+	s.webhooks = feed.NewDeliverer(feed.DelivererConfig{
+		Follower: s.api.Feed(), Storage: s.storage, Post: client.Post, Log: s.log.Logger, Delivered: countDeliveries(s.registry),
+	})
 	return nil
 }
 
@@ -173,6 +185,8 @@ func (s *service) startAdmin(context.Context) error {
 func (s *service) markServed(ctx context.Context) error { return s.storage.MarkServed(ctx) }
 
 func (s *service) startUpkeep(context.Context) error {
+	s.onStop(keepFeed(s.storage, petstore.EventsKept{Age: time.Duration(s.EventsKeep), Bytes: int64(s.EventsMost)}, s.log.Logger))
+	s.onStop(purgeDeliveries(s.storage, s.log.Logger))
 	s.onStop(flushUsage(s.usage, s.log.Logger))
 	s.onStop(purgeUsage(s.storage, s.log.Logger))
 	s.onStop(purgeIdempotency(s.storage, s.log.Logger))
@@ -180,6 +194,20 @@ func (s *service) startUpkeep(context.Context) error {
 	if s.storage.IndexWords != nil {
 		s.onStop(indexWords(s.storage.IndexWords, s.log.Logger))
 	}
+	return nil
+}
+
+// startWebhooks delivers events to webhooks until ctx ends. The deliveries that are under way then have as much time to end
+// as the requests of clients.
+func (s *service) startWebhooks(ctx context.Context) error {
+	stopDeliverer := s.webhooks.Start()
+	stop := sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), s.ShutdownTimeout)
+		defer cancel()
+		stopDeliverer(ctx)
+	})
+	context.AfterFunc(ctx, stop)
+	s.onStop(stop)
 	return nil
 }
 

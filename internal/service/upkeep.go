@@ -40,12 +40,12 @@ func flushUsage(counter *usage.Counter, log *slog.Logger) (stop func()) {
 	}
 }
 
-// purgeUsage deletes usage that is no longer kept, immediately and then every hour.
+// purgeUsage deletes usage that is no longer kept, immediately and then every minute.
 func purgeUsage(storage petstore.Upkeep, log *slog.Logger) (stop func()) {
-	return repeat(time.Hour, func(ctx context.Context) {
-		if _, err := storage.PurgeUsage(ctx, time.Time{}); err != nil && ctx.Err() == nil {
-			log.Warn("old usage could not be deleted; the server tries again in an hour", "cause", err.Error())
-		}
+	logFailure := onceEach(log, "old usage cannot be deleted; the server tries again every minute", "old usage is deleted again")
+	return repeat(time.Minute, func(ctx context.Context) {
+		_, err := storage.PurgeUsage(ctx, time.Time{})
+		logFailure(ctx, err)
 	})
 }
 

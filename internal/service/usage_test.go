@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,16 +20,18 @@ import (
 
 // addedUsage is a storage that sums up the requests that it is given, or fails.
 type addedUsage struct {
-	passed int64
-	err    error
+	passed atomic.Int64
+	fails  atomic.Bool
 }
 
+var errFullDisk = errors.New("the disk is full")
+
 func (s *addedUsage) AddUsage(_ context.Context, added []petstore.OwnerUsage, _ *petstore.Idempotency) (bool, error) {
-	if s.err != nil {
-		return false, s.err
+	if s.fails.Load() {
+		return false, errFullDisk
 	}
 	for _, u := range added {
-		s.passed += u.Passed
+		s.passed.Add(u.Passed)
 	}
 	return false, nil
 }
@@ -43,23 +46,60 @@ func TestUsageIsStoredEveryTenSecondsAndAtTheStop(t *testing.T) {
 			count()
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			if storage.passed != n+1 {
-				t.Errorf("after 10 seconds, %d requests are stored, want %d", storage.passed, n+1)
+			if passed := storage.passed.Load(); passed != n+1 {
+				t.Errorf("after 10 seconds, %d requests are stored, want %d", passed, n+1)
 			}
 		}
-		storage.err = errors.New("the disk is full")
+		storage.fails.Store(true)
 		for range 3 {
 			count()
 			time.Sleep(10 * time.Second)
 		}
-		storage.err = nil
+		storage.fails.Store(false)
 		time.Sleep(10 * time.Second)
 		count()
 		stop()
-		if storage.passed != 7 {
-			t.Errorf("at the end, %d requests are stored, want 7", storage.passed)
+		if passed := storage.passed.Load(); passed != 7 {
+			t.Errorf("at the end, %d requests are stored, want 7", passed)
 		}
 		if said := log.String(); strings.Count(said, "usage cannot be stored") != 1 || strings.Count(said, "usage is stored again") != 1 {
+			t.Errorf("the log says %s", said)
+		}
+	})
+}
+
+// purgedUsage is a storage that counts how often its usage is purged, or fails.
+type purgedUsage struct {
+	petstore.Upkeep
+	purges atomic.Int64
+	fails  atomic.Bool
+}
+
+func (s *purgedUsage) PurgeUsage(context.Context, time.Time) (int64, error) {
+	s.purges.Add(1)
+	if s.fails.Load() {
+		return 0, errFullDisk
+	}
+	return 0, nil
+}
+
+func TestUsageIsPurgedAtTheStartAndEveryMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, log := new(purgedUsage), new(bytes.Buffer)
+		stop := purgeUsage(storage, slog.New(slog.NewTextHandler(log, nil)))
+		for n := range int64(3) {
+			synctest.Wait()
+			if purges := storage.purges.Load(); purges != n+1 {
+				t.Errorf("after %d minutes, the usage was purged %d times", n, purges)
+			}
+			time.Sleep(time.Minute)
+		}
+		for _, fails := range []bool{true, false} {
+			storage.fails.Store(fails)
+			time.Sleep(3 * time.Minute)
+		}
+		stop()
+		if said := log.String(); strings.Count(said, "old usage cannot be deleted") != 1 || strings.Count(said, "old usage is deleted again") != 1 {
 			t.Errorf("the log says %s", said)
 		}
 	})

@@ -30,6 +30,9 @@ func (db *DB) StoredEvents(ctx context.Context, after petstore.StoredEvents, lim
 // ReplaceEvents stores and removes records of events.
 func (db *DB) ReplaceEvents(ctx context.Context, put, remove []petstore.StoredEvents) error {
 	return db.writeCopy(ctx, func(w *writer) error {
+		if err := run(w.conn, removeCheckpoints); err != nil {
+			return err
+		}
 		for _, row := range remove {
 			if err := w.removeEventRows(selectRow, row.First); err != nil {
 				return err
@@ -79,7 +82,12 @@ func (w *writer) copyEvents(row petstore.StoredEvents) error {
 	return run(w.conn, copyEvents, row.First, row.Count, row.At.UnixMilli(), row.Record)
 }
 
-// ReplaceFeed stores the name of the feed and which events were trimmed.
+// ReplaceFeed stores the name of the feed and which events were trimmed. The checkpoints are made anew.
 func (db *DB) ReplaceFeed(ctx context.Context, feed petstore.Feed) error {
-	return db.writeCopy(ctx, func(w *writer) error { return run(w.conn, replaceFeed, feed.Name, feed.Trimmed) })
+	return db.writeCopy(ctx, func(w *writer) error {
+		if err := run(w.conn, removeCheckpoints); err != nil {
+			return err
+		}
+		return run(w.conn, replaceFeed, feed.Name, feed.Trimmed)
+	})
 }

@@ -76,7 +76,11 @@ func (db *DB) TrimEvents(ctx context.Context, kept petstore.EventsKept) (removed
 				return err
 			}
 		}
-		return nil
+		feed, err := readFeed(w.conn)
+		if err != nil {
+			return err
+		}
+		return run(w.conn, trimCheckpoints, feed.Trimmed)
 	})
 	if err != nil {
 		return 0, err
@@ -121,7 +125,7 @@ func (w *writer) removeEvents(row petstore.StoredEvents) error {
 	return run(w.conn, removeEvents, row.First)
 }
 
-// ResetFeed gives the feed a new name.
+// ResetFeed gives the feed a new name and disables webhooks.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	return db.write(ctx, func(w *writer) error { return resetFeed(w.conn) })
 }
@@ -136,5 +140,8 @@ func resetFeed(conn *sqlite3.Conn) error {
 	for name == feed.Name {
 		name = petstore.NewFeedName()
 	}
-	return run(conn, renameFeed, name)
+	if err := run(conn, renameFeed, name); err != nil {
+		return err
+	}
+	return restoreWebhooks(conn, feed)
 }

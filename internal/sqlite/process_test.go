@@ -15,6 +15,7 @@ import (
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
+	"petstore/internal/conformance"
 	"petstore/internal/petstore"
 )
 
@@ -100,7 +101,8 @@ func createAndRead(ctx context.Context, db *DB) error {
 	return err
 }
 
-// keepCreating creates animals until the process is killed. It prints each animal that was acknowledged.
+// keepCreating creates animals until the process is killed, and orders some of them. It prints each animal that was
+// acknowledged.
 func keepCreating(path string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, Config{Path: path, Environment: petstore.Production, Create: true, Serve: true})
@@ -111,15 +113,30 @@ func keepCreating(path string) error {
 	for i := range 16 {
 		go func() {
 			for j := 0; ; j++ {
-				pet, _, err := db.CreatePet(ctx, petstore.NewPet{Name: fmt.Sprintf("%d-%d-%d", os.Getpid(), i, j), Status: petstore.Pending}, nil)
+				pet, _, err := db.CreatePet(ctx, petstore.NewPet{Name: fmt.Sprintf("%d-%d-%d", os.Getpid(), i, j), Status: petstore.Available}, nil)
 				if err != nil {
 					failures <- err
 				}
 				fmt.Printf("%d %s\n", pet.ID, pet.Name)
+				if j%2 == 0 {
+					continue
+				}
+				if err := orderAndSell(ctx, db, pet.ID); err != nil {
+					failures <- err
+				}
 			}
 		}()
 	}
 	return <-failures
+}
+
+// orderAndSell places an order for an animal and completes it.
+func orderAndSell(ctx context.Context, db *DB, petID int64) error {
+	order, _, err := db.PlaceOrder(ctx, petstore.NewOrder{PetID: petID, Hold: time.Hour}, nil)
+	if err == nil {
+		_, _, err = db.CloseOrder(ctx, order.ID, petstore.Completed, nil)
+	}
+	return err
 }
 
 func TestAcknowledgedPetsSurviveAKill(t *testing.T) {
@@ -141,6 +158,7 @@ func TestAcknowledgedPetsSurviveAKill(t *testing.T) {
 			}
 		}
 		checkIntegrity(t, db)
+		conformance.FeedEqualsStore(t, db)
 		noError(t, db.Close())
 	}
 }

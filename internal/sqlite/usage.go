@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -20,9 +21,8 @@ const (
 			SELECT ?2 UNION ALL SELECT hour + 3600000 FROM hours WHERE hour < (SELECT max(hour) FROM usage) LIMIT ?3
 		)
 		SELECT hour, passed, refused FROM hours CROSS JOIN usage USING (hour) WHERE owner = ?1 ORDER BY hour`
-	addUsage = `
-		INSERT INTO usage (hour, owner, passed, refused) VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (hour, owner) DO UPDATE SET passed = passed + excluded.passed, refused = refused + excluded.refused`
+	insertUsage       = "INSERT INTO usage (hour, owner, passed, refused) VALUES (?, ?, ?, ?)"
+	orAddUsage        = " ON CONFLICT (hour, owner) DO UPDATE SET passed = passed + excluded.passed, refused = refused + excluded.refused"
 	selectStoredUsage = "SELECT hour, owner, passed, refused FROM usage WHERE (hour, owner) > (?1, ?2) ORDER BY hour, owner LIMIT ?3"
 	putUsage          = "INSERT OR REPLACE INTO usage (hour, owner, passed, refused) VALUES (?1, ?2, ?3, ?4)"
 	removeUsage       = "DELETE FROM usage WHERE hour = ?1 AND owner = ?2"
@@ -44,13 +44,14 @@ func (db *DB) Usage(ctx context.Context, owner string, since time.Time) (usage [
 }
 
 // usageBatchSize is how many records one transaction adds. Other changes need not wait for all of them.
-const usageBatchSize = 2000
+const usageBatchSize = 500
 
 // AddUsage adds usage, usageBatchSize records at a time, each time under an idempotency key of its own. The records are
 // sorted, because neighbors in the table take half the time. AddUsage does not change the version of the store, because no
 // animal changes.
 func (db *DB) AddUsage(ctx context.Context, added []petstore.OwnerUsage, idempotency *petstore.Idempotency) (replayed bool, err error) {
-	sorted := slices.SortedFunc(slices.Values(added), func(a, b petstore.OwnerUsage) int {
+	sorted := slices.Clone(added)
+	slices.SortFunc(sorted, func(a, b petstore.OwnerUsage) int {
 		return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.Owner, b.Owner))
 	})
 	idempotency = db.timed(idempotency)
@@ -70,11 +71,29 @@ func (db *DB) AddUsage(ctx context.Context, added []petstore.OwnerUsage, idempot
 	return replayed && err == nil, err
 }
 
+// usageRows is how many records one statement adds, which takes less time than a statement each.
+const usageRows = 100
+
+var (
+	addUsage     = insertUsage + orAddUsage
+	addMoreUsage = insertUsage + strings.Repeat(", (?, ?, ?, ?)", usageRows-1) + orAddUsage
+)
+
 func (w *writer) addUsage(added []petstore.OwnerUsage) error {
-	for _, u := range added {
-		if err := run(w.conn, addUsage, u.Hour.UnixMilli(), u.Owner, u.Passed, u.Refused); err != nil {
+	values := make([]any, 0, 4*usageRows)
+	for len(added) > 0 {
+		statement, rows := addUsage, 1
+		if len(added) >= usageRows {
+			statement, rows = addMoreUsage, usageRows
+		}
+		values = values[:0]
+		for _, u := range added[:rows] {
+			values = append(values, u.Hour.UnixMilli(), u.Owner, u.Passed, u.Refused)
+		}
+		if err := run(w.conn, statement, values...); err != nil {
 			return err
 		}
+		added = added[rows:]
 	}
 	return nil
 }

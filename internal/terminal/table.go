@@ -21,7 +21,9 @@ type Table struct {
 }
 
 // shrinkable holds the titles of the columns that Print truncates when a row is wider than the terminal.
-var shrinkable = map[string]bool{"NAME": true, "PET": true, "CATEGORY": true, "REFERENCE": true}
+var shrinkable = map[string]bool{
+	"NAME": true, "PET": true, "CATEGORY": true, "REFERENCE": true, "NOW": true, "BEFORE": true, "URL": true, "DESCRIPTION": true,
+}
 
 // minWidth is the smallest width to which Print truncates a column.
 const minWidth = 8
@@ -109,10 +111,11 @@ func (t *Table) color(value, title string) string {
 	return "\x1b[" + code + "m" + value + "\x1b[0m"
 }
 
-// statusColors maps a status to a color code of the terminal: 32 is green, 33 is yellow, 90 is gray.
+// statusColors maps a status to a color code of the terminal: 31 is red, 32 is green, 33 is yellow, 90 is gray.
 var statusColors = map[string]string{
 	"available": "32", "pending": "33", "sold": "90",
 	"open": "33", "completed": "32", "cancelled": "90", "expired": "90",
+	"active": "32", "failing": "31", "disabled": "90",
 }
 
 // truncate shortens text to the given display width. An ellipsis replaces the removed text.

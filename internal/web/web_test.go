@@ -50,7 +50,8 @@ func body(t *testing.T, response *http.Response) []byte {
 
 func TestPagesAreExactlyThese(t *testing.T) {
 	want := []string{
-		"/", "/assets/console/address.js", "/assets/console/chart.js", "/assets/console/form.js", "/assets/console/key.js",
+		"/", "/assets/console/act.js", "/assets/console/address.js", "/assets/console/chart.js", "/assets/console/form.js",
+		"/assets/console/hook-form.js", "/assets/console/hook-operations.js", "/assets/console/hook-parts.js", "/assets/console/hooks.js", "/assets/console/key.js",
 		"/assets/console/keys.js", "/assets/console/main.js", "/assets/console/operations.js", "/assets/console/secret.js",
 		"/assets/console/store.js", "/assets/console/style.css", "/assets/console/usage.js", "/assets/console/words.js",
 		"/assets/desk/actions.js", "/assets/desk/address.js", "/assets/desk/animal.js", "/assets/desk/cards.js",
@@ -285,7 +286,7 @@ func TestReferenceStaysSmall(t *testing.T) {
 	if total >= 30_000 {
 		t.Errorf("the reference's own style and scripts are %d bytes, want less than 30,000", total)
 	}
-	if gzipped := len(body(t, get(t, "/docs", "Accept-Encoding", "gzip"))); gzipped >= 40_000 {
-		t.Errorf("the page is %d bytes on the wire, want less than 40,000", gzipped)
+	if gzipped := len(body(t, get(t, "/docs", "Accept-Encoding", "gzip"))); gzipped >= 60_000 {
+		t.Errorf("the page is %d bytes on the wire, want less than 60,000", gzipped)
 	}
 }

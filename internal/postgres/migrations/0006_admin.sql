@@ -15,3 +15,17 @@ CREATE TABLE usage (
     refused bigint NOT NULL,
     PRIMARY KEY (hour, owner)
 ) WITH (fillfactor = 50);
+
+-- What servers have added to the usage since it was last folded into the table above. Each row has some owners of one hour, in
+-- their order; the elements of its three arrays belong together. Appending a few such rows takes a quarter of the time of
+-- updating a row above for each owner.
+CREATE TABLE usage_added (
+    hour        bigint   NOT NULL,
+    first_owner text     COLLATE "C" NOT NULL,
+    last_owner  text     COLLATE "C" NOT NULL,
+    owners      text[]   COLLATE "C" NOT NULL,
+    passed      bigint[] NOT NULL,
+    refused     bigint[] NOT NULL,
+    id          bigint   GENERATED ALWAYS AS IDENTITY,
+    PRIMARY KEY (hour, last_owner, id)
+);

@@ -22,6 +22,7 @@ type document struct {
 		Addition          bool `json:"x-addition"`
 	}
 	Paths      map[string]pathItem
+	Webhooks   map[string]pathItem
 	Components struct {
 		Schemas    map[string]schema
 		Parameters map[string]parameter
@@ -48,6 +49,7 @@ type operation struct {
 	Responses   map[string]response
 
 	method, path string
+	webhook      bool // whether this server sends the request
 }
 
 // parameter is a parameter of a request, or a header of an answer. A header has no Name. Its name is the key in the map of
@@ -98,6 +100,11 @@ type schema struct {
 	Required             []string
 	Properties           map[string]schema
 	Items                *schema
+	OneOf                []schema
+	Discriminator        struct {
+		PropertyName string
+		Mapping      map[string]string
+	}
 }
 
 // kinds are the types that a schema allows. OpenAPI writes them as one string or as an array of strings.
@@ -126,10 +133,15 @@ func (d *document) schema(s schema) schema {
 	return named
 }
 
-// operations lists all operations and resolves their references. It uses the order of the YAML source, because the JSON form
-// has lost that order.
+// operations lists all operations and the requests to webhooks, and resolves their references. It uses the order of the YAML
+// source, because the JSON form has lost that order.
 func (d *document) operations(source []byte) []operation {
 	var all []operation
+	for name, item := range d.Webhooks {
+		op := d.resolved(*item.Post, item, "POST", name)
+		op.webhook = true
+		all = append(all, op)
+	}
 	for path, item := range d.Paths {
 		methods := map[string]*operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete}
 		for method, op := range methods {

@@ -15,6 +15,7 @@ type endpoint struct {
 	ID, Method, Path, Summary, Sunset string
 	Text                              template.HTML
 	Deprecated, Addition              bool
+	Webhook                           bool // whether this server sends the request
 	Parameters                        []field
 	Body                              *payload
 	Answers, Errors                   []answer
@@ -50,9 +51,13 @@ type common struct {
 
 func commonTo(operations []operation) common {
 	var all common
-	for i, op := range operations {
-		if i == 0 {
-			all.parameters = slices.Clone(op.Parameters)
+	first := true
+	for _, op := range operations {
+		if op.webhook {
+			continue
+		}
+		if first {
+			all.parameters, first = slices.Clone(op.Parameters), false
 		}
 		all.parameters = slices.DeleteFunc(all.parameters, func(p parameter) bool { return !op.takes(p) })
 		for _, r := range op.Responses {
@@ -74,7 +79,7 @@ func (op operation) takes(p parameter) bool {
 func (d *document) endpoint(op operation, base string, common common, marked bool) endpoint {
 	c := endpoint{
 		ID: op.ID, Method: op.method, Path: op.path, Summary: op.Summary, Text: markdown(op.Description),
-		Deprecated: op.Deprecated, Sunset: op.Sunset, Addition: op.Addition && !marked,
+		Deprecated: op.Deprecated, Sunset: op.Sunset, Addition: op.Addition && !marked, Webhook: op.webhook,
 	}
 	if day, err := time.Parse(time.DateOnly, op.Sunset); err == nil {
 		c.Sunset = day.Format("2 January 2006")
@@ -100,7 +105,9 @@ func (d *document) endpoint(op operation, base string, common common, marked boo
 			c.Errors = append(c.Errors, a)
 		}
 	}
-	c.Samples = samples(c, base)
+	if !op.webhook {
+		c.Samples = samples(c, base)
+	}
 	return c
 }
 

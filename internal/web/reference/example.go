@@ -37,6 +37,9 @@ func (d *document) orderFields(value json.RawMessage, s schema) json.RawMessage 
 	var parts [][]byte
 	switch {
 	case json.Unmarshal(value, &object) == nil && object != nil:
+		if kind := s.Discriminator.Mapping[plain(object[s.Discriminator.PropertyName])]; kind != "" {
+			return d.orderFields(value, schema{Ref: kind})
+		}
 		for _, name := range slices.Concat(fieldOrder(s), slices.Sorted(maps.Keys(object))) {
 			if inner, ok := object[name]; ok {
 				label, _ := json.Marshal(name) // cannot fail for a string

@@ -74,6 +74,7 @@ func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
 			}
 		}
 	})
+	operations -= len(apiDocument(t)["webhooks"].(map[string]any)) // which the server calls
 	if got := strings.Count(page, `<pre class="sample curl">`); operations == 0 || got != operations {
 		t.Errorf("the document has %d operations, the page %d samples for curl", operations, got)
 	}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,11 +48,36 @@ func (d *document) fields(s schema, level int) []field {
 	if s.Items != nil {
 		return d.fields(*s.Items, level+1)
 	}
+	if len(s.OneOf) > 0 {
+		return d.fieldsOfAny(s.OneOf, level)
+	}
 	var all []field
 	for _, name := range fieldOrder(s) {
 		f := d.field(name, s.Properties[name], level)
 		f.Required = slices.Contains(s.Required, name)
 		all = append(all, f)
+	}
+	return all
+}
+
+// fieldsOfAny lists the fields of several objects of which there is one. A field that they do not describe alike is listed for
+// each.
+func (d *document) fieldsOfAny(schemas []schema, level int) []field {
+	var names []string
+	byName := make(map[string][]field)
+	for _, s := range schemas {
+		for _, f := range d.fields(s, level) {
+			if _, known := byName[f.Name]; !known {
+				names = append(names, f.Name)
+			}
+			if !slices.ContainsFunc(byName[f.Name], func(other field) bool { return reflect.DeepEqual(other, f) }) {
+				byName[f.Name] = append(byName[f.Name], f)
+			}
+		}
+	}
+	var all []field
+	for _, name := range names {
+		all = append(all, byName[name]...)
 	}
 	return all
 }
@@ -80,6 +106,8 @@ func fieldOrder(s schema) []string {
 func (d *document) typeName(s schema) string {
 	name := strings.Join(s.Type, " or ")
 	switch {
+	case len(s.OneOf) > 0:
+		return "object"
 	case s.Items != nil:
 		return "array of " + d.typeName(d.schema(*s.Items))
 	case s.Format != "":

@@ -1,4 +1,5 @@
-// The views of the console, and their addresses: which keys, which page of them, the open key, or the store.
+// The views of the console, and their addresses: which keys, which page of them, the open key, the webhooks, the open one, or
+// the store.
 
 import { go, trail } from "../shared/address.js";
 
@@ -8,21 +9,25 @@ export function here() {
   const page = query.get("page");
   return {
     store: query.get("view") === "store",
+    webhooks: query.get("view") === "webhooks",
     all: query.get("show") === "all",
     cursor: query.get("cursor") ?? "",
     page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
     key: query.get("key") ?? "",
+    webhook: query.get("webhook") ?? "",
   };
 }
 
 /** The address of a view. */
-export function link({ store, all, cursor, page, key }) {
+export function link({ store, webhooks, all, cursor, page, key, webhook }) {
   const query = new URLSearchParams();
   if (store) query.set("view", "store");
+  else if (webhooks) query.set("view", "webhooks");
   if (all) query.set("show", "all");
   if (cursor) query.set("cursor", cursor);
   if (cursor && page > 1) query.set("page", page);
   if (key) query.set("key", key);
+  if (webhook) query.set("webhook", webhook);
   return query.size ? `console?${query}` : "console";
 }
 
@@ -37,9 +42,14 @@ export function goBack() {
 export const goFirst = () => go(link({ all: here().all }));
 
 /** Opens a key. Closing the key leads back to the list. */
-export const openKey = (key) => go(link({ ...here(), store: false, key }), { trail: trail(), opened: true });
+export const openKey = (key) => go(link({ ...here(), store: false, webhooks: false, webhook: "", key }), { trail: trail(), opened: true });
 
-export function closeKey() {
+/** Opens a webhook. Closing it leads back to the list. */
+export const openHook = (webhook) => go(link({ webhook }), { opened: true });
+
+/** Closes the key or the webhook that is open. */
+export function closeOne() {
   if (history.state?.opened) history.back();
+  else if (here().webhook) go(link({ webhooks: true }));
   else go(link({ ...here(), key: "" }), { trail: trail() });
 }

@@ -1,12 +1,12 @@
 // The view of one key.
 
-import { Refusal, retry } from "../shared/api.js";
 import { askToConfirm, confirmed, focusIsLost, watchDialog } from "../shared/dialogs.js";
-import { explain, notice, say, stripBidi } from "../shared/notice.js";
-import { closeKey, here, openKey } from "./address.js";
+import { say, stripBidi } from "../shared/notice.js";
+import { actor } from "./act.js";
+import { closeOne, here, openKey } from "./address.js";
 import { openForm } from "./form.js";
 import { findKey, getKeyUsage, revokeKey, rotateKey, unbanKey } from "./operations.js";
-import { explainLostSecret, showSecret } from "./secret.js";
+import { showSecret } from "./secret.js";
 import { showUsage } from "./usage.js";
 import { accessName, fromNow, inFull, lastUse, number, planName, showFacts, showState, stateOf } from "./words.js";
 
@@ -16,8 +16,6 @@ const buttons = section.querySelectorAll("[data-action]");
 
 let shown; // the key on the page
 let own; // the id of the key that the page uses
-let acting = false; // whether an action runs
-let waits = new AbortController(); // aborts the actions that wait to be sent again
 
 export const keyView = {
   section,
@@ -97,33 +95,8 @@ export function showChanged(key) {
   if (here().key === key.id) show(key);
 }
 
-/** Drops the waiting actions, because another person may sign in next. */
-export function abandonActions() {
-  waits.abort();
-  waits = new AbortController();
-}
-
-// Sends an action and shows its result. "Try again" sends the same action for the same key, even if the page shows another.
-async function act(send, done) {
-  if (acting) return;
-  acting = true;
-  section.ariaBusy = "true";
-  notice.clear();
-  try {
-    const { signal } = waits;
-    await done(await retry(send, (refusal, seconds) => notice.countDown(refusal, seconds, signal)));
-  } catch (error) {
-    if (error.name === "AbortError" || explainLostSecret(error)) return;
-    explain(error, error instanceof Refusal ? undefined : () => act(send, done), "This may or may not have been done. Trying again is safe: it is done once.");
-    if (error instanceof Refusal) reload();
-  } finally {
-    acting = false;
-    section.ariaBusy = null;
-  }
-}
-
 // After a refusal, the key on the page may be out of date.
-const reload = () => setTimeout(() => here().key && keyView.load(undefined, own).catch(() => {}));
+const act = actor(section, () => here().key && keyView.load(undefined, own).catch(() => {}));
 
 async function rotate(key) {
   byId("rotate-title").textContent = stripBidi(`Rotate ${key.name}`);
@@ -165,12 +138,12 @@ watchDialog(byId("rotate"));
 
 byId("back").addEventListener("click", (event) => {
   event.preventDefault();
-  closeKey();
+  closeOne();
 });
 
 // The button that opened a dialog may be hidden when the dialog closes.
 document.addEventListener("close", () => here().key && focusIsLost() && keyView.focus(), true);
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.defaultPrevented && here().key && !document.querySelector("dialog[open]")) closeKey();
+  if (event.key === "Escape" && !event.defaultPrevented && (here().key || here().webhook) && !document.querySelector("dialog[open]")) closeOne();
 });

@@ -20,6 +20,7 @@ export const keysView = {
   tab: "keys",
   title: "Keys",
   lead: "Every person and program that uses this store has a key.",
+  make: ["Make a key", () => openForm()],
 
   /** Shows that the list is being loaded. */
   prepare() {

@@ -2,13 +2,14 @@
 
 import { forgetAccess, getOwnKey } from "../shared/access.js";
 import { go, onMove } from "../shared/address.js";
-import { Refusal, apiKey, retry } from "../shared/api.js";
+import { Refusal, Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, onForbidden, onRefusedKey, say } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
-import { goFirst, here, openKey } from "./address.js";
-import { openForm, watchForm } from "./form.js";
-import { abandonActions, keyView, showChanged } from "./key.js";
+import { abandonActions } from "./act.js";
+import { goFirst, here, openHook, openKey } from "./address.js";
+import { watchForm } from "./form.js";
+import { keyView, showChanged } from "./key.js";
 import { keysView } from "./keys.js";
 import { forgetWrites } from "./operations.js";
 import { showSecret } from "./secret.js";
@@ -18,7 +19,8 @@ const byId = (id) => document.getElementById(id);
 
 let opening = new AbortController(); // aborts the view that is being opened
 let view; // the view that is shown
-let wasOpen; // the key that the previous view showed
+let wasOpen; // the key or webhook that the previous view showed
+let hooks; // the views of webhooks, once somebody has opened one
 let reopen; // opens the view again after a failure
 let own; // the key that the page uses, as the server describes it
 
@@ -30,7 +32,10 @@ async function open() {
   const { signal } = opening;
   const asked = isAsking();
   if (!asked) unlock();
-  switchTo(here().key ? keyView : here().store ? storeView : keysView);
+  const wanted = await viewHere();
+  if (signal.aborted) return;
+  switchTo(wanted ?? keysView);
+  if (!wanted) return explain(new Unreachable(), () => location.reload());
   view.prepare();
   const focused = document.activeElement;
   notice.clear();
@@ -38,9 +43,9 @@ async function open() {
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
-    if (asked) byId(view === keyView ? "one-name" : "title").focus();
-    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === keyView && wasOpen);
-    wasOpen = here().key;
+    if (asked) focusHeading();
+    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(!from.title && wasOpen);
+    wasOpen = here().key || here().webhook;
   } catch (error) {
     if (signal.aborted) return;
     if (error.code === "forbidden") return refuseKey(signal);
@@ -51,6 +56,18 @@ async function open() {
   }
 }
 
+const allViews = () => [keysView, keyView, storeView, ...Object.values(hooks ?? {})];
+
+/** The view that the address names, or undefined if it cannot be loaded. */
+async function viewHere() {
+  const { key, store, webhook, webhooks } = here();
+  if (!webhook && !webhooks) return key ? keyView : store ? storeView : keysView;
+  hooks ??= await import("./hooks.js").then(({ views }) => views, () => undefined);
+  return webhook ? hooks?.oneView : hooks?.listView;
+}
+
+const focusHeading = () => (view.title ? byId("title") : view.section.querySelector("h1")).focus();
+
 function stop() {
   opening.abort();
   opening = new AbortController();
@@ -59,9 +76,10 @@ function stop() {
 
 function switchTo(next) {
   view = next;
-  for (const { section } of [keysView, keyView, storeView]) section.hidden = section !== view.section;
+  for (const { section } of allViews()) section.hidden = section !== view.section;
   for (const tab of byId("tabs").children) tab.ariaCurrent = tab.dataset.tab === view.tab ? (view.title ? "page" : "true") : null;
-  byId("open-form").hidden = view !== keysView;
+  byId("open-form").hidden = !view.make;
+  if (view.make) byId("open-form").textContent = view.make[0];
   if (view.title) showTitle(view.title, view.lead);
 }
 
@@ -92,7 +110,7 @@ function signOut(reason) {
   abandonActions();
   forgetWrites();
   notice.clear();
-  for (const each of [keyView, keysView, storeView]) each.clear();
+  for (const each of allViews()) each.clear();
   switchTo(keysView);
   showTitle("Console", "Who may use this store, and how much they use it.");
   askForKey(reason);
@@ -128,7 +146,7 @@ watchForm(
   },
 );
 
-byId("open-form").addEventListener("click", () => openForm());
+byId("open-form").addEventListener("click", () => view.make[1]());
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".filter a, .tabs a, .brand, .list a, .skip");
@@ -136,7 +154,8 @@ document.addEventListener("click", (event) => {
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.key) openKey(link.dataset.key);
-  else if (link.matches(".skip")) byId(view === keyView ? "one-name" : "title").focus();
+  else if (link.dataset.hook) openHook(link.dataset.hook);
+  else if (link.matches(".skip")) focusHeading();
   else go(link.href);
 });
 

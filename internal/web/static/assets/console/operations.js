@@ -25,7 +25,8 @@ export const getStore = async (signal) => (await call(apiURL("store"), { signal 
 // same one, so that the server does the work once.
 const unsettled = new Map();
 
-async function write(method, path, fields, signal) {
+/** Sends a change. If its outcome stays unknown, the next one like it has the same Idempotency-Key. */
+export async function write(method, path, fields, signal) {
   const body = fields && JSON.stringify(fields);
   const request = `${method} ${path} ${body}`;
   if (!unsettled.has(request)) unsettled.set(request, newIdempotencyKey());
