@@ -235,6 +235,7 @@ func noteProfile(ctx context.Context, tx pgx.Tx, petID int64, before, after pets
 	if before.Facts == after.Facts && slices.Equal(before.Photos, after.Photos) {
 		return nil
 	}
-	_, err := tx.Exec(ctx, insertSlip, petstore.AppendEventRecord(nil, []petstore.Event{petstore.ProfileChanged(petID, before, after)}))
+	record := petstore.AppendEventRecord(nil, []petstore.Event{petstore.ProfileChanged(petID, before, after)})
+	_, err := tx.Exec(ctx, insertSlip, string(record))
 	return err
 }
