@@ -79,7 +79,7 @@ const parts = () => [
       make("div", { class: "field" },
         make("label", { for: "url" }, "Address"),
         make("input", { id: "url", name: "url", inputmode: "url", spellcheck: "false", "aria-required": "true", "aria-describedby": "url-hint url-error" }),
-        make("p", { class: "hint", id: "url-hint" }, "Where events go, such as https://example.com/hooks"),
+        make("p", { class: "hint", id: "url-hint" }, "Where events go; it begins with https"),
         make("p", { class: "error", id: "url-error", role: "alert" }),
       ),
       make("div", { class: "field" },
