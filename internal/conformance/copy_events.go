@@ -63,6 +63,7 @@ var copyEventCases = []copyCase{
 	{"the target goes on after events that the source has trimmed", func(t copyTest) {
 		to := storageTest{t.checks, t.to}
 		to.addMany(3)
+		t.same("the events before", len(to.feed()), 3)
 		t.noError(t.to.ReplaceFeed(t.Context(), petstore.Feed{Name: "4f7k", Trimmed: 5, Last: 5}))
 		t.same("the feed", to.page(petstore.EventQuery{Limit: 10}).Feed, petstore.Feed{Name: "4f7k", Trimmed: 5, Last: 5})
 		pet := to.add(rex)
