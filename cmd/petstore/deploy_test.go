@@ -176,6 +176,7 @@ func exposed(t *testing.T) map[string]map[string]bool {
 	shared.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
 	shared.Ask(t, "GET", "/v1/pets", "")
 	shared.Ask(t, "GET", "/v1/pets/1", "")
+	shared.Ask(t, "POST", "/v1/webhooks", `{"url":"https://hooks.invalid"}`)
 	embedded := testservice.Serve(t, "--admin-listen", "127.0.0.1:0", "--database", database, "--tls-cert", certFile, "--tls-key", keyFile)
 	mustInvoke(t, "backup", filepath.Join(dir, "backup.db"), "--database", database)
 	metrics := map[string]map[string]bool{}

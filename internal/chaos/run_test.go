@@ -90,7 +90,7 @@ func (r *run) play(t *testing.T, length time.Duration) {
 	defer cancel()
 	load.ReadBack(ctx, h)
 	if ctx.Err() != nil {
-		t.Errorf("the lists could not be read to their ends within %v", recovery)
+		t.Errorf("the lists and the feed could not be read to their ends within %v", recovery)
 	}
 	r.check(t, s, h, took)
 }

@@ -60,6 +60,16 @@ var copyEventCases = []copyCase{
 		t.sameContent()
 		t.same("the end", to.end(), from.end())
 	}},
+	{"the target goes on after events that the source has trimmed", func(t copyTest) {
+		to := storageTest{t.checks, t.to}
+		to.addMany(3)
+		t.same("the events before", len(to.feed()), 3)
+		t.noError(t.to.ReplaceFeed(t.Context(), petstore.Feed{Name: "4f7k", Trimmed: 5, Last: 5}))
+		t.same("the feed", to.page(petstore.EventQuery{Limit: 10}).Feed, petstore.Feed{Name: "4f7k", Trimmed: 5, Last: 5})
+		pet := to.add(rex)
+		t.same("the next event", to.feed()[0].Sequence, int64(6))
+		t.same("of its animal", len(to.follow(petstore.EventQuery{PetID: &pet.ID, Limit: 10})), 1)
+	}},
 	{"a copy replaces the feed of the target and adds nothing of its own", func(t copyTest) {
 		from, to := storageTest{t.checks, t.from}, storageTest{t.checks, t.to}
 		for range 5 {

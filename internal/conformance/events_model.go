@@ -223,26 +223,9 @@ var eventModelCases = []storageCase{
 		t.same("events", len(calls), 300)
 	}},
 	{"what the feed shows can be read at once", func(t storageTest) {
-		done := make(chan error, 1)
-		go func() {
-			defer close(done)
-			var after *petstore.EventPosition
-			for seen := 0; seen < 300; {
-				page, err := t.ListEvents(t.Context(), petstore.EventQuery{After: after, Limit: 100})
-				if err != nil {
-					done <- err
-					return
-				}
-				for _, e := range page.Events {
-					seen++
-					if _, err := t.GetPet(t.Context(), e.PetID()); err != nil {
-						done <- fmt.Errorf("the feed shows the animal %d, but: %w", e.PetID(), err)
-						return
-					}
-				}
-				after = &page.Next
-			}
-		}()
+		var written atomic.Bool
+		failed := make(chan error, 1)
+		go func() { failed <- t.readWhatTheFeedShows(&written) }()
 		t.concurrently(6, func(int) error {
 			for range 50 {
 				if _, _, err := t.CreatePet(t.Context(), rex, nil); err != nil {
@@ -251,8 +234,30 @@ var eventModelCases = []storageCase{
 			}
 			return nil
 		})
-		t.noError(<-done)
+		written.Store(true)
+		t.noError(<-failed)
 	}},
+}
+
+// readWhatTheFeedShows follows the feed until nobody writes any more, and reads the animal of each event.
+func (t storageTest) readWhatTheFeedShows(written *atomic.Bool) error {
+	var after *petstore.EventPosition
+	for {
+		complete := written.Load()
+		page, err := t.ListEvents(t.Context(), petstore.EventQuery{After: after, Limit: 100})
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Events {
+			if _, err := t.GetPet(t.Context(), e.PetID()); err != nil {
+				return fmt.Errorf("the feed shows the animal %d, but: %w", e.PetID(), err)
+			}
+		}
+		if complete && page.End {
+			return nil
+		}
+		after = &page.Next
+	}
 }
 
 // changeAnything changes a profile, the photos of an animal, an order or a category. The storage refuses some changes.

@@ -17,10 +17,9 @@ const (
 	// maxUnseen is how old the last look may be when an attempt begins. It is also how long the outcome of an attempt may be
 	// unsaved: then no further attempt begins, so that a killed server repeats no more than that.
 	maxUnseen = time.Second
-	// leaseEvery is how often leases are prolonged.
+	// leaseEvery is how often leases are prolonged. A look that finds no newer lease fails, and without a look no attempt
+	// begins, so every attempt is over before the lease is.
 	leaseEvery = 5 * time.Second
-	// maxLeased is how old a lease may be when an attempt begins. The attempt is over before the lease is.
-	maxLeased = petstore.WebhookLease - 16*time.Second
 	// maxInFlight is how many requests to receivers a process makes at the same time.
 	maxInFlight = 64
 	// callTimeout bounds a call of the storage.

@@ -327,7 +327,10 @@ func TestASuccessEndsTheFailures(t *testing.T) {
 		if w := h.only(); w.Status() != petstore.WebhookFailing || w.Failures != 2 {
 			t.Errorf("after two failures: %s, %+v", w.Status(), w.WebhookProgress)
 		}
-		time.Sleep(32 * time.Second) // the third attempt and the first of the next event
+		for len(r.requests()) < 4 { // the third attempt, and the first one for the next event
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
 		if w := h.only(); w.Position != 1 || w.Failures != 1 {
 			t.Errorf("after a success: %+v", w.WebhookProgress)
 		}
@@ -525,6 +528,85 @@ func TestRemovedReferencesAreNotSentAfterAWait(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestRemovedReferencesAreNotSentByASlowReceiversWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := newStore(), &receiver{}
+		h := newHooks(s, "https://a.example")
+		h.change(func(w *petstore.Webhook) { w.Confirmed = true })
+		r.answer = func(int, sent) (int, http.Header, error) {
+			time.Sleep(3 * time.Second)
+			return 200, nil, nil
+		}
+		delivering(t, s, h, r)
+		time.Sleep(time.Second)
+		s.add(order("Ann"), order("Bob"))
+		time.Sleep(time.Second) // Ann is under way
+		s.mu.Lock()
+		s.events[1].Order.Now.Reference = ""
+		s.mu.Unlock()
+		erased := order("")
+		erased.Type = petstore.OrderUpdated
+		s.add(erased)
+		time.Sleep(time.Minute)
+		expectEvents(t, r, eventIDs(1, 3))
+		if body := r.requests()[1].body; strings.Contains(body, "Bob") {
+			t.Errorf("sent %s", body)
+		}
+	})
+}
+
+func TestAWebhookThatAnotherProcessTookIsLeftAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := newStore(), &receiver{}
+		h := newHooks(s, "https://a.example")
+		r.answer = func(int, sent) (int, http.Header, error) {
+			time.Sleep(10 * time.Millisecond)
+			return 200, nil, nil
+		}
+		delivering(t, s, h, r)
+		s.add(pets(3000)...)
+		time.Sleep(5*time.Second + 700*time.Millisecond)
+		h.mu.Lock()
+		for _, w := range h.all {
+			w.holder, w.until = "another", time.Now().Add(time.Hour)
+		}
+		h.mu.Unlock()
+		taken := time.Now()
+		time.Sleep(20 * time.Second)
+		for _, got := range r.requests() {
+			if got.at.Sub(taken) > time.Second {
+				t.Fatalf("an attempt began %s after another process took the webhook", got.at.Sub(taken))
+			}
+		}
+	})
+}
+
+func TestWhenAnAttemptMayBegin(t *testing.T) {
+	now := time.Now()
+	for name, test := range map[string]struct {
+		change func(*worker)
+		want   bool
+	}{
+		"everything is known and saved":             {func(*worker) {}, true},
+		"the last look was almost a second ago":     {func(w *worker) { w.d.refreshed = now.Add(time.Millisecond - time.Second) }, true},
+		"the last look was a second ago":            {func(w *worker) { w.d.refreshed = now.Add(-time.Second) }, false},
+		"there was no look yet":                     {func(w *worker) { w.d.refreshed = time.Time{} }, false},
+		"outcomes were unsaved for almost a second": {func(w *worker) { w.unsavedSince = now.Add(time.Millisecond - time.Second) }, true},
+		"outcomes were unsaved for a second":        {func(w *worker) { w.unsavedSince = now.Add(-time.Second) }, false},
+		"the webhook is disabled":                   {func(w *worker) { w.hook.Enabled = false }, false},
+		"a save was refused":                        {func(w *worker) { w.stale = true }, false},
+		"the server stops":                          {func(w *worker) { w.stopped = true }, false},
+		"the wait after a failure is not over":      {func(w *worker) { w.hook.NextAttempt = now.Add(time.Millisecond) }, false},
+		"the wait after a failure is over":          {func(w *worker) { w.hook.NextAttempt = now }, true},
+	} {
+		w := &worker{d: &Deliverer{refreshed: now}, hook: petstore.Webhook{Enabled: true}}
+		test.change(w)
+		if got := w.mayBegin(now); got != test.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
 }
 
 func TestNoAttemptBeginsWhileOutcomesCannotBeSaved(t *testing.T) {

@@ -24,7 +24,6 @@ type worker struct {
 
 	// What follows is used by the worker's goroutine only.
 	batch      []Event // the next events
-	batchEnd   petstore.EventPosition
 	batchEpoch int
 	batchRead  time.Time
 	ping       message // what is sent until the webhook is confirmed
@@ -131,9 +130,8 @@ func (w *worker) await() (turn, bool) {
 
 // mayBegin reports whether an attempt may begin at that time. The caller holds the lock.
 func (w *worker) mayBegin(now time.Time) bool {
-	d := w.d
 	return !w.stopped && !w.stale && w.hook.Enabled && !now.Before(w.hook.NextAttempt) &&
-		now.Sub(d.refreshed) < maxUnseen && now.Sub(d.leased) < maxLeased &&
+		now.Sub(w.d.refreshed) < maxUnseen &&
 		(w.unsavedSince.IsZero() || now.Sub(w.unsavedSince) < maxUnseen)
 }
 
@@ -156,11 +154,7 @@ func (w *worker) next(t turn) (message, bool) {
 		}
 	}
 	e := w.batch[0]
-	m := message{id: e.Position.String(), body: e.Full, position: e.Position.Sequence}
-	if len(w.batch) == 1 {
-		m.position = w.batchEnd.Sequence
-	}
-	return m, true
+	return message{id: e.Position.String(), body: e.Full, position: e.Position.Sequence}, true
 }
 
 // read reads the next events, for which it waits. It reports false if there are none yet.
@@ -171,7 +165,7 @@ func (w *worker) read(t turn) bool {
 	var refused *petstore.Error
 	switch {
 	case err == nil:
-		w.batch, w.batchEnd, w.batchEpoch, w.batchRead = events, end, t.epoch, time.Now()
+		w.batch, w.batchEpoch, w.batchRead = events, t.epoch, time.Now()
 		return true
 	case errors.As(err, &refused) && refused.Code == petstore.EventsGone:
 		w.d.Log.Warn("a webhook missed events, because they are no longer kept; it goes on at the oldest", "webhook", t.hook.ID)

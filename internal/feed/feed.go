@@ -28,11 +28,6 @@ type Event struct {
 	petID int64 // zero if the event is about no animal
 }
 
-// selected reports whether q selects the event.
-func (e Event) selected(q petstore.EventQuery) bool {
-	return q.Types.Has(e.Type) && (q.PetID == nil || e.petID != 0 && e.petID == *q.PetID)
-}
-
 // memory returns about how many bytes of memory the event takes.
 func (e Event) memory() int {
 	const rest = 96 // the struct itself

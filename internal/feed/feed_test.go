@@ -244,6 +244,38 @@ func TestFilteredReaderLearnsThePositionPastWhatItSkips(t *testing.T) {
 	})
 }
 
+// The reader with a filter would otherwise be woken by every event of the others.
+func TestReaderIsNotWokenByEventsThatItDoesNotSelect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		end := s.add()
+		f := follow(s)
+		r := f.NewReader()
+		defer r.Close()
+		synctest.Wait()
+		q := petstore.EventQuery{After: &end, Types: 1 << petstore.CategoryCreated}
+		got := make(chan []Event)
+		go func() {
+			events, _, _ := r.Read(t.Context(), q)
+			got <- events
+		}()
+		synctest.Wait()
+		waiting := f.current.waiting[newSelection(q)]
+		s.add(pets(100)...)
+		synctest.Wait()
+		if waiting == nil || f.current.waiting[newSelection(q)] != waiting {
+			t.Error("the reader was woken")
+		}
+		s.add(petstore.CategoryChanged(nil, &petstore.Category{ID: 7}))
+		if events := <-got; len(events) != 1 || events[0].Position.Sequence != 101 {
+			t.Errorf("got %v", events)
+		}
+		if len(f.current.waiting) != 0 {
+			t.Errorf("%v is still waited for", f.current.waiting)
+		}
+	})
+}
+
 func TestMemoryIsBoundedAndReadersBehindItReadFromTheStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -257,7 +289,7 @@ func TestMemoryIsBoundedAndReadersBehindItReadFromTheStorage(t *testing.T) {
 			s.add(pet(1, name))
 			synctest.Wait()
 		}
-		v := f.current.latest.Load()
+		v := f.current.now()
 		if v.memory > maxMemory || v.memory < maxMemory*3/4 || v.end().Sequence != 200 {
 			t.Errorf("%d bytes up to event %d are in memory", v.memory, v.end().Sequence)
 		}

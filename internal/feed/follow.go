@@ -23,7 +23,7 @@ func (f *Follower) follow(ctx context.Context, w *window) {
 		case ctx.Err() != nil:
 			return
 		case petstore.IsCode(err, petstore.EventsGone): // another feed, or one that was trimmed faster than it was read
-			w.replace(view{})
+			w.reset(view{})
 		case err != nil:
 			if !failing {
 				f.log.Warn("the feed of events cannot be read; streams and webhooks wait, and the server tries again every second", "cause", err.Error())
@@ -39,7 +39,8 @@ func (f *Follower) follow(ctx context.Context, w *window) {
 
 // followOnce reads the next events, and waits for more if there are none left.
 func (f *Follower) followOnce(ctx context.Context, w *window) error {
-	last := w.latest.Load().end()
+	v := w.now()
+	last := v.end()
 	q := petstore.EventQuery{After: &last, Limit: batchLimit}
 	known := last.Feed != ""
 	if !known {
@@ -51,10 +52,10 @@ func (f *Follower) followOnce(ctx context.Context, w *window) error {
 	}
 	switch {
 	case !known:
-		w.replace(view{after: page.Next})
+		w.reset(view{after: page.Next})
 	case len(page.Events) > 0:
 		if slices.ContainsFunc(page.Events, mayErase) {
-			w.replace(view{after: last})
+			w.reset(view{after: last})
 		}
 		w.add(f.encoded(page))
 	}

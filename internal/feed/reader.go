@@ -24,18 +24,19 @@ func (r *Reader) Close() { r.follower.removeReader() }
 // while the storage fails. If ctx ends before that, it returns the error of ctx, and the position is valid nevertheless. It
 // returns an Error with the code EventsGone if the feed does not have the position.
 func (r *Reader) Read(ctx context.Context, q petstore.EventQuery) (events []Event, next petstore.EventPosition, err error) {
-	next = *q.After
+	s, next := newSelection(q), *q.After
 	for ctx.Err() == nil {
-		v := r.window.latest.Load()
+		v, waiting := r.window.await(s, next)
 		found, inMemory := v.since(next)
 		switch {
-		case !v.known() || inMemory && len(found) == 0:
+		case waiting != nil:
 			select {
-			case <-v.changed:
+			case <-waiting.over:
 			case <-ctx.Done():
 			}
+			next = r.window.leave(s, waiting, next)
 		case inMemory:
-			events, next = selectFrom(found, q, v.end())
+			events, next = selectFrom(found, s, v.end())
 		default:
 			if events, next, err = r.readStorage(ctx, q, next); petstore.IsCode(err, petstore.EventsGone) {
 				return nil, next, err
@@ -63,16 +64,16 @@ func (r *Reader) readStorage(ctx context.Context, q petstore.EventQuery, after p
 	if err != nil {
 		return nil, after, err
 	}
-	events, next := selectFrom(f.encoded(page), q, page.Next)
+	events, next := selectFrom(f.encoded(page), newSelection(q), page.Next)
 	return events, next, nil
 }
 
-// selectFrom returns the first events that q selects, as many as fit into a batch, and the position after those that it looked
+// selectFrom returns the first events that s selects, as many as fit into a batch, and the position after those that it looked
 // at. The argument end is the position after all of them.
-func selectFrom(events []Event, q petstore.EventQuery, end petstore.EventPosition) (selected []Event, next petstore.EventPosition) {
+func selectFrom(events []Event, s selection, end petstore.EventPosition) (selected []Event, next petstore.EventPosition) {
 	size := 0
 	for i, e := range events {
-		if !e.selected(q) {
+		if !s.selects(e) {
 			continue
 		}
 		if size += len(e.Full); size > maxBatch && len(selected) > 0 {
@@ -85,4 +86,17 @@ func selectFrom(events []Event, q petstore.EventQuery, end petstore.EventPositio
 		}
 	}
 	return selected, end
+}
+
+func newSelection(q petstore.EventQuery) selection {
+	s := selection{types: q.Types, byPet: q.PetID != nil}
+	if s.byPet {
+		s.petID = *q.PetID
+	}
+	return s
+}
+
+// selects reports whether a reader wants the event. An event that is about no animal has the petID 0, which no animal has.
+func (s selection) selects(e Event) bool {
+	return s.types.Has(e.Type) && (!s.byPet || e.petID != 0 && e.petID == s.petID)
 }

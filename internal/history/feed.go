@@ -20,8 +20,8 @@ type feed struct {
 	isBroken bool               // whether two pages show different events with the same sequence
 	states   map[thing][]*event // the events of each animal, order and category
 	writes   map[thing][]*write // the writes that an event of the thing may tell of
-	given    map[string]*write  // the writes that gave a reference to an order
-	erased   map[int64][]*write // the writes that removed the reference of an order
+	given    map[string]*write  // the writes that gave a reference to an order, by the reference
+	erased   map[int64][]*write // the writes that removed the reference of an order, by the id of the order
 	latest   *event             // of the events replayed so far, the one whose write was called last
 	ended    time.Duration      // when the last page that reached the end was called
 }
@@ -127,7 +127,7 @@ func (f *feed) checkChange(e *event) {
 	case "pet.deleted", "category.deleted":
 		fits = now != nil && e.Previous == nil && f.same(e.thing, e.Data, now)
 	default:
-		isChange := !maps.Equal(e.Data, now) || len(f.erased[e.thing.id]) > 0
+		isChange := !maps.Equal(e.Data, now) || len(f.removals(e.thing)) > 0
 		fits = now != nil && isChange && f.same(e.thing, e.Previous, changed(now, e.Data))
 	}
 	if status, ok := orderStatus[e.Type]; ok {
@@ -159,10 +159,18 @@ func (e *event) state() members {
 	return e.Data
 }
 
+// removals returns the writes that removed the reference of an order.
+func (f *feed) removals(t thing) []*write {
+	if t.noun != "orders" {
+		return nil
+	}
+	return f.erased[t.id]
+}
+
 // The method same reports whether two states of a thing are the same. When a client removes the reference of an order, the
 // reference disappears from the earlier events of that order.
 func (f *feed) same(t thing, a, b members) bool {
-	if t.noun == "orders" && len(f.erased[t.id]) > 0 && (a["reference"] == nil || b["reference"] == nil) {
+	if len(f.removals(t)) > 0 && (a["reference"] == nil || b["reference"] == nil) {
 		a, b = a.without("reference"), b.without("reference")
 	}
 	return maps.Equal(a, b)

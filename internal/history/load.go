@@ -66,7 +66,7 @@ func (l Load) ReadBack(ctx context.Context, h *History) {
 	w.get(ctx, "/v1/inventory")
 	for isEnd := false; !isEnd && ctx.Err() == nil; {
 		answer := w.readFeed(ctx, w.feed)
-		isEnd = answer.Header.Get("Petstore-Feed-End") != ""
+		isEnd = answer.Header.Get("Petstore-Feed-End") == "true"
 		if answer.Status != http.StatusOK {
 			w.rest(ctx, 100*time.Millisecond)
 		}

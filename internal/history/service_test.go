@@ -121,6 +121,9 @@ func (s *service) runUntil(enough func(recorded []model.Exchange) bool) {
 	ctx, stop = context.WithTimeout(s.Context(), time.Minute)
 	defer stop()
 	s.ReadBack(ctx, s.history)
+	if ctx.Err() != nil {
+		s.Error("the lists and the feed could not be read to their ends within a minute")
+	}
 }
 
 // wantFault fails the test unless the history has a fault of the given kind. The history may also have other faults,

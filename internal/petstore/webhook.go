@@ -238,10 +238,10 @@ func CheckWebhookTypes(words []string) (problem string) {
 	}
 	for i, word := range words {
 		if _, ok := EventTypes(0).Select(word); !ok {
-			return fmt.Sprintf("must be types of events, such as pet.created, pet.* or *; entry %d is none", i+1)
+			return fmt.Sprintf("must each be a type of event, such as pet.created, pet.* or *: entry %d is none", i+1)
 		}
 		if slices.Contains(words[:i], word) {
-			return fmt.Sprintf("must differ from each other; entry %d repeats an earlier one", i+1)
+			return fmt.Sprintf("must differ from each other: entry %d repeats an earlier one", i+1)
 		}
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 
 const (
 	selectEventsAfter = storedEventColumns + " FROM events WHERE first > $1 ORDER BY first LIMIT $2"
+	selectEventsUntil = storedEventColumns + " FROM events WHERE first <= $1"
 	// The rows of $1, and those that have a sequence of the $3 events from $2 on.
 	selectReplaced = storedEventColumns + `
 		FROM events WHERE first = ANY ($1 || ARRAY(
@@ -72,11 +73,21 @@ func (db *DB) ReplaceEvents(ctx context.Context, put, remove []petstore.StoredEv
 	})
 }
 
-// ReplaceFeed stores the name of the feed and which events were trimmed. The checkpoints are made anew.
+// ReplaceFeed stores the name of the feed and which events were trimmed. The source may have trimmed events that were copied.
+// The checkpoints are made anew.
 func (db *DB) ReplaceFeed(ctx context.Context, feed petstore.Feed) error {
-	batch := &pgx.Batch{}
-	batch.Queue(removeSlips)
-	batch.Queue(removeCheckpoints)
-	batch.Queue(replaceFeed, feed.Name, feed.Trimmed)
-	return db.writeCopy(ctx, batch)
+	return db.copyStep(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		trimmed, err := collectStoredEvents(tx.Query(ctx, selectEventsUntil, feed.Trimmed))
+		if err != nil {
+			return err
+		}
+		batch := &pgx.Batch{}
+		if err := queueRemoval(batch, trimmed); err != nil {
+			return err
+		}
+		batch.Queue(removeSlips)
+		batch.Queue(removeCheckpoints)
+		batch.Queue(replaceFeed, feed.Name, feed.Trimmed)
+		return tx.SendBatch(ctx, batch).Close()
+	})
 }

@@ -39,8 +39,8 @@ const (
 		WHERE before < $2 ORDER BY id`
 
 	selectUnfinished = `
-		SELECT DISTINCT xid::text FROM (SELECT xid FROM event_slips WHERE id > $1 ORDER BY id LIMIT $3) AS later
-		WHERE xid::text = ANY ($2)`
+		SELECT DISTINCT xid FROM unnest($2::text[]) AS selected (xid)
+		JOIN (SELECT xid::text FROM event_slips WHERE id > $1 ORDER BY id LIMIT $3) AS later USING (xid)`
 
 	insertEvents = `
 		INSERT INTO events (first, start, at, low, high, n, record)
@@ -174,7 +174,11 @@ func withoutUnfinished(ctx context.Context, tx pgx.Tx, slips []slip) ([]slip, er
 	if err != nil {
 		return nil, err
 	}
-	finished := slices.DeleteFunc(slices.Clone(slips), func(s slip) bool { return slices.Contains(unfinished, s.xid) })
+	slices.Sort(unfinished)
+	finished := slices.DeleteFunc(slices.Clone(slips), func(s slip) bool {
+		_, more := slices.BinarySearch(unfinished, s.xid)
+		return more
+	})
 	if len(finished) == 0 {
 		return slips, nil
 	}
@@ -231,6 +235,7 @@ func noteProfile(ctx context.Context, tx pgx.Tx, petID int64, before, after pets
 	if before.Facts == after.Facts && slices.Equal(before.Photos, after.Photos) {
 		return nil
 	}
-	_, err := tx.Exec(ctx, insertSlip, petstore.AppendEventRecord(nil, []petstore.Event{petstore.ProfileChanged(petID, before, after)}))
+	record := petstore.AppendEventRecord(nil, []petstore.Event{petstore.ProfileChanged(petID, before, after)})
+	_, err := tx.Exec(ctx, insertSlip, string(record))
 	return err
 }

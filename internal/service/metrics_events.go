@@ -30,7 +30,7 @@ var (
 	feedBytesDesc     = prometheus.NewDesc("petstore_feed_bytes", "Bytes of the events that are kept.", nil, nil)
 	unnumberedDesc    = prometheus.NewDesc("petstore_feed_unnumbered", "Changes that have no place in the feed yet.", nil, nil)
 	unnumberedForDesc = prometheus.NewDesc("petstore_feed_unnumbered_seconds", "Age of the oldest change that has no place in the feed yet.", nil, nil)
-	webhooksDesc      = prometheus.NewDesc("petstore_webhooks", "Webhooks by status.", []string{"status"}, nil)
+	webhooksDesc      = prometheus.NewDesc("petstore_webhooks", "Webhooks by status, and by the reason why the server disabled them.", []string{"status", "reason"}, nil)
 	behindDesc        = prometheus.NewDesc("petstore_webhook_behind", "Events that are still to be delivered to a webhook.", []string{"webhook"}, nil)
 )
 
@@ -59,13 +59,17 @@ func (c feedCollector) Collect(metrics chan<- prometheus.Metric) {
 		gauge(unnumberedForDesc, age)
 	}
 	if webhooks, err := c.storage.ListWebhooks(ctx, petstore.WebhookQuery{Limit: petstore.MaxWebhooks}); err == nil {
-		statuses := map[petstore.WebhookStatus]int{petstore.WebhookPending: 0, petstore.WebhookActive: 0, petstore.WebhookFailing: 0, petstore.WebhookDisabled: 0}
+		type state struct {
+			status petstore.WebhookStatus
+			reason petstore.WebhookReason
+		}
+		states := map[state]int{{petstore.WebhookPending, ""}: 0, {petstore.WebhookActive, ""}: 0, {petstore.WebhookFailing, ""}: 0, {petstore.WebhookDisabled, ""}: 0}
 		for _, w := range webhooks {
-			statuses[w.Status()]++
+			states[state{w.Status(), w.Reason}]++
 			gauge(behindDesc, float64(w.Behind), w.ID)
 		}
-		for status, n := range statuses {
-			gauge(webhooksDesc, float64(n), string(status))
+		for s, n := range states {
+			gauge(webhooksDesc, float64(n), string(s.status), string(s.reason))
 		}
 	}
 }

@@ -143,6 +143,9 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 		{"a size of 0", []string{"--body-budget", "0"}, 2, "--body-budget"},
 		{"a size whose eighth is smaller than a body", []string{"--body-budget", "8191KiB"}, 2, "--body-budget is too small; it must be at least 8MiB"},
 		{"a size that is too large", []string{"--body-budget", "9000000000000GiB"}, 2, "--body-budget"},
+		{"an invalid place for webhooks", []string{"--webhook-allow", "10.0.0.0/8, https://hooks.local"}, 2, `--webhook-allow: "https://hooks.local" must not begin with https://`},
+		{"events that are kept too short", []string{"--events-keep", "59m"}, 2, "--events-keep is 59m0s; it must be a duration of at least 1h"},
+		{"events that have too little room", []string{"--events-most", "1000KiB"}, 2, "--events-most is too small; it must be at least 1MiB"},
 		{"a certificate without its key", []string{"--tls-cert", "cert.pem"}, 2, "--tls-key"},
 		{"a missing certificate", []string{"--tls-cert", "no.pem", "--tls-key", "no.key"}, 1, "no.pem"},
 	} {

@@ -12,6 +12,7 @@ const (
 	selectEventsAfter = selectEvents + " WHERE first > ?1 ORDER BY first LIMIT ?2"
 	selectOverlapping = selectEvents + " WHERE first < ?1 + ?2 AND first >= coalesce((SELECT max(first) FROM events WHERE first <= ?1 AND first + n > ?1), ?1)"
 	selectRow         = selectEvents + " WHERE first = ?1"
+	selectEventsUntil = selectEvents + " WHERE first + n - 1 <= ?1"
 	copyEvents        = `
 		INSERT INTO events (first, n, at, high, start, record)
 		SELECT ?1, ?2, ?3, coalesce(max(high), 0), coalesce(max(start + octet_length(record)), 0), ?4
@@ -82,9 +83,13 @@ func (w *writer) copyEvents(row petstore.StoredEvents) error {
 	return run(w.conn, copyEvents, row.First, row.Count, row.At.UnixMilli(), row.Record)
 }
 
-// ReplaceFeed stores the name of the feed and which events were trimmed. The checkpoints are made anew.
+// ReplaceFeed stores the name of the feed and which events were trimmed. The source may have trimmed events that were copied.
+// The checkpoints are made anew.
 func (db *DB) ReplaceFeed(ctx context.Context, feed petstore.Feed) error {
 	return db.writeCopy(ctx, func(w *writer) error {
+		if err := w.removeEventRows(selectEventsUntil, feed.Trimmed); err != nil {
+			return err
+		}
 		if err := run(w.conn, removeCheckpoints); err != nil {
 			return err
 		}

@@ -2,8 +2,8 @@
 //
 // [Open] returns a [DB], which is a petstore.Storage. Every write goes through writer.go. Every read goes through
 // reader.go or, for the newest animals, through the cache of petcache.go, except that a search goes through search.go and the
-// index that searchindex.go keeps. The SQL of each noun is in the file of that
-// name; the folder migrations has the schema.
+// index that searchindex.go keeps. The writer collects the events of a transaction in eventlog.go. The SQL of each noun is in
+// the file of that name; the folder migrations has the schema.
 package sqlite
 
 import (

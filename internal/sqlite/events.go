@@ -155,12 +155,11 @@ func (r *eventReader) ofPet(petID, after int64) iter.Seq2[petstore.Event, error]
 				return
 			}
 		}
-		r.cut = len(sequences) > petstore.MaxEventsExamined
 	}
 }
 
-// sequencesOf returns the sequences of the events of an animal, at most a few more than a page examines. The animal was
-// created before everything else happened to it.
+// sequencesOf returns the sequences of the events of an animal, and some more than a page examines if there are that many. The
+// animal was created before everything else happened to it.
 func (r *eventReader) sequencesOf(petID, after int64) (sequences []int64, err error) {
 	created, err := r.creationOf(petID)
 	if err != nil {
@@ -216,8 +215,11 @@ func (r *eventReader) isFull() bool {
 func (db *DB) AwaitEvents(ctx context.Context, after int64) error {
 	committed := db.eventsStored.next() // before the feed is read
 	feed, err := db.Feed(ctx)
-	if err != nil || feed.Last > after {
-		return err
+	switch {
+	case err != nil:
+		return cmp.Or(ctx.Err(), err)
+	case feed.Last > after:
+		return nil
 	}
 	timeout := time.NewTimer(eventTimeout)
 	defer timeout.Stop()

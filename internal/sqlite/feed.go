@@ -25,7 +25,7 @@ const (
 // wait for all that is too old.
 const (
 	trimRows  = 200
-	trimBytes = 256 << 10
+	trimBytes = 64 << 10
 )
 
 // Feed says which events there are.

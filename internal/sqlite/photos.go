@@ -52,7 +52,7 @@ func (db *DB) AddPhoto(ctx context.Context, petID int64, photo petstore.NewPhoto
 		added := photo.Photo(db.now())
 		err = run(w.conn, insertPhoto, petID, added.Token, added.Width, added.Height, added.CreatedAt.UnixMilli(), len(photo.Large)+len(photo.Small), photo.Small, photo.Large)
 		added.ID = w.conn.LastInsertRowID()
-		before := row.profile()
+		before := row.snapshot()
 		row.photos = append(row.photos, added)
 		w.events.noteProfile(petID, before, row.profile())
 		return added, err
@@ -79,7 +79,7 @@ func (db *DB) DeletePhoto(ctx context.Context, petID, photoID int64, idempotency
 		if err != nil {
 			return nothing, err
 		}
-		before := row.profile()
+		before := row.snapshot()
 		row.photos = slices.DeleteFunc(row.photos, func(p petstore.Photo) bool { return p.ID == photoID })
 		w.events.noteProfile(petID, before, row.profile())
 		return nothing, run(w.conn, deletePhoto, photoID)

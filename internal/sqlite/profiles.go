@@ -35,7 +35,14 @@ type profileRow struct {
 }
 
 func (r profileRow) profile() petstore.Profile {
-	return petstore.NewProfile(r.Facts, r.Cover, slices.Clone(r.photos))
+	return petstore.NewProfile(r.Facts, r.Cover, r.photos)
+}
+
+// snapshot returns the profile as it is, whatever becomes of the row.
+func (r profileRow) snapshot() petstore.Profile {
+	profile := r.profile()
+	profile.Photos = slices.Clone(profile.Photos)
+	return profile
 }
 
 // GetProfile returns the profile of one animal.
@@ -133,7 +140,7 @@ func (db *DB) changeProfile(ctx context.Context, petID int64, idempotency *petst
 		if err != nil {
 			return nil, err
 		}
-		before, shown := row.StoredProfile, row.profile()
+		before, shown := row.StoredProfile, row.snapshot()
 		if row.StoredProfile, err = change(row); err != nil {
 			return nil, err
 		}

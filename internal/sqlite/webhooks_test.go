@@ -44,11 +44,11 @@ func TestALeaseEndsAfterHalfAMinute(t *testing.T) {
 }
 
 func TestARestoreDisablesWebhooks(t *testing.T) {
-	database, backup := newWithBackup(t, 5)
+	database, _ := newWithBackup(t, 5)
 	db := open(t, production(database))
 	w := addWebhook(t, db)
 	fillPets(t, db, 3)
-	backup = filepath.Join(t.TempDir(), "backup.db")
+	backup := filepath.Join(t.TempDir(), "backup.db")
 	noError(t, Backup(t.Context(), production(database), backup, noProgress))
 	db.Close()
 	elsewhere := filepath.Join(t.TempDir(), "new.db")

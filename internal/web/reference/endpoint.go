@@ -105,7 +105,9 @@ func (d *document) endpoint(op operation, base string, common common, marked boo
 			c.Errors = append(c.Errors, a)
 		}
 	}
-	if !op.webhook {
+	if op.webhook {
+		c.Body.Fields = nil // listEvents has the same
+	} else {
 		c.Samples = samples(c, base)
 	}
 	return c

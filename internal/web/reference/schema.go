@@ -61,7 +61,7 @@ func (d *document) fields(s schema, level int) []field {
 }
 
 // fieldsOfAny lists the fields of several objects of which there is one. A field that they do not describe alike is listed for
-// each.
+// each. It leaves out the fields of inner objects, which other operations show.
 func (d *document) fieldsOfAny(schemas []schema, level int) []field {
 	var names []string
 	byName := make(map[string][]field)
@@ -70,6 +70,7 @@ func (d *document) fieldsOfAny(schemas []schema, level int) []field {
 			if _, known := byName[f.Name]; !known {
 				names = append(names, f.Name)
 			}
+			f.Fields = nil
 			if !slices.ContainsFunc(byName[f.Name], func(other field) bool { return reflect.DeepEqual(other, f) }) {
 				byName[f.Name] = append(byName[f.Name], f)
 			}
