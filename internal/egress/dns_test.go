@@ -25,7 +25,9 @@ func (s *nameServer) resolver(t *testing.T) *net.Resolver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
+	s.mu.Lock()
 	s.asked = make(map[string]int)
+	s.mu.Unlock()
 	go func() {
 		question := make([]byte, 512)
 		for {

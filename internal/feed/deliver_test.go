@@ -514,7 +514,9 @@ func TestRemovedReferencesAreNotSentAfterAWait(t *testing.T) {
 		time.Sleep(time.Second)
 		s.mu.Lock()
 		for i := range s.events {
-			s.events[i].Order.Now.Reference = ""
+			erased := *s.events[i].Order // others may read the old one
+			erased.Now.Reference = ""
+			s.events[i].Order = &erased
 		}
 		s.mu.Unlock()
 		erased := order("")
@@ -672,6 +674,8 @@ func TestAnotherProcessGoesOnAfterAKillAndRepeatsASecondAtMost(t *testing.T) {
 			t.Errorf("two processes delivered")
 		}
 		time.Sleep(2 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		for _, url := range slices.Sorted(maps.Keys(took)) {
 			ids := took[url][1:] // without the ping
 			again := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(ids[slices.Index(ids, id)+1:], id) })
