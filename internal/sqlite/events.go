@@ -73,7 +73,7 @@ func listEvents(conn *sqlite3.Conn, q petstore.EventQuery) (page petstore.EventP
 			page.Events = append(page.Events, e)
 		}
 	}
-	if !cut && !r.cut {
+	if !cut && !r.cut && len(page.Events) < q.Limit {
 		page.Next.Sequence = page.Feed.Last
 	}
 	page.End = page.Next.Sequence == page.Feed.Last
