@@ -126,14 +126,20 @@ func (s *service) runUntil(enough func(recorded []model.Exchange) bool) {
 	}
 }
 
-// wantFault fails the test unless the history has a fault of the given kind. The history may also have other faults,
-// but no search may take too long.
-func (s *service) wantFault(want Kind) {
-	s.Helper()
+// found counts the faults of each kind that the history has.
+func (s *service) found() map[Kind]int {
 	found := make(map[Kind]int)
 	for _, f := range Check(s.history.Exchanges(), s.rules) {
 		found[f.Kind]++
 	}
+	return found
+}
+
+// wantFault fails the test unless the history has a fault of the given kind. The history may also have other faults,
+// but no search may take too long.
+func (s *service) wantFault(want Kind) {
+	s.Helper()
+	found := s.found()
 	if found[want] == 0 || found[Undecided] > 0 {
 		s.Errorf("found %v, want %q", found, want)
 	}
