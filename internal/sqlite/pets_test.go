@@ -122,7 +122,7 @@ func TestVersionChangesWithEveryCommit(t *testing.T) {
 // A database with a size limit stands in for a full disk, because not every machine can provide a full disk.
 func TestAFailedCommitFailsAllItsCreatesAndStoresNothing(t *testing.T) {
 	db := openNew(t)
-	execOnWriter(t, db, "PRAGMA max_page_count = 40")
+	execOnWriter(t, db, "PRAGMA max_page_count = 100")
 	var stored []petstore.Pet
 	var err error
 	for err == nil {
