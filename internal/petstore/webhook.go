@@ -110,10 +110,10 @@ func (w Webhook) Status() WebhookStatus {
 	switch {
 	case !w.Enabled:
 		return WebhookDisabled
-	case !w.FailingSince.IsZero():
-		return WebhookFailing
 	case !w.Confirmed:
 		return WebhookPending
+	case !w.FailingSince.IsZero():
+		return WebhookFailing
 	}
 	return WebhookActive
 }

@@ -75,9 +75,9 @@ func asText(w Webhook) string {
 
 func TestTheStatusOfAWebhook(t *testing.T) {
 	for want, change := range map[WebhookStatus]func(*Webhook){
-		WebhookPending:  func(*Webhook) {},
+		WebhookPending:  func(w *Webhook) { w.FailingSince = eventTime },
 		WebhookActive:   func(w *Webhook) { w.Confirmed = true },
-		WebhookFailing:  func(w *Webhook) { w.FailingSince = eventTime },
+		WebhookFailing:  func(w *Webhook) { w.Confirmed, w.FailingSince = true, eventTime },
 		WebhookDisabled: func(w *Webhook) { w.Enabled, w.FailingSince = false, eventTime },
 	} {
 		w := NewWebhook(WebhookSettings{}, eventTime)
