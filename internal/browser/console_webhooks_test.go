@@ -201,6 +201,7 @@ func TestNoViewOfWebhooksHasAnAccessibilityFault(t *testing.T) {
 	page := testservice.Browser(t)
 	check := func(view string) {
 		t.Helper()
+		page.Wait(`!document.querySelector('[aria-busy="true"]') && document.getAnimations().length === 0`) // what is busy is pale
 		for _, width := range []int64{390, 1280} {
 			page.Size(width, 844)
 			page.Media("screen", "prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
