@@ -9,7 +9,7 @@ RACE := -race -gcflags=modernc.org/...=-race=false
 # The tests of these packages run without the race detector. The first five start the program, with the race detector
 # where goroutines of one server meet. The others have no goroutines, or look for other faults than races.
 PLAIN := $(addprefix petstore/,cmd/petstore internal/service internal/browser internal/chaos internal/hostile \
-	internal/history internal/transfer internal/web internal/web/reference api)
+	internal/history internal/photo internal/transfer internal/web internal/web/reference api)
 BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .PHONY: run build test test-raced test-plain test-clients test-lighthouse lint vulncheck fuzz hostile chaos bench bench-peers bench-compare screenshots release
