@@ -110,7 +110,7 @@ func TestAWebhookIsChangedReplayedRotatedAndDeleted(t *testing.T) {
 	s.Ask(t, http.MethodPost, "/v1/pets", `{"name":"Rex","categoryId":1}`)
 	s.Ask(t, http.MethodPost, "/v1/pets", `{"name":"Tom","categoryId":1}`)
 	page := openConsole(t, s, "?webhook="+w.ID)
-	page.Wait(isWebhook("The website", "Failing") + " && " + hookFact("Behind", "2 events"))
+	page.Wait(isWebhook("The website", "No ping answered yet") + " && " + hookFact("Behind", "2 events"))
 	page.Click(hookAct("ping"))
 	page.Wait(said + `.startsWith("The ping failed: 500")`)
 
