@@ -18,19 +18,7 @@ func TestTheDeskIsUsableByKeyboardAlone(t *testing.T) {
 	page.Press(s.Key + enter)
 	page.Wait(showsExactly("Biscuit", "Olive"))
 
-	reach := func(selector string) {
-		t.Helper()
-		for range 30 {
-			if testservice.Eval[bool](page, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
-				if !testservice.Eval[bool](page, `document.activeElement.matches(":focus-visible")`) {
-					t.Errorf("the focus on %s is not visible", selector)
-				}
-				return
-			}
-			page.Press(tab)
-		}
-		t.Fatalf("%s is not reached with the Tab key", selector)
-	}
+	reach := func(selector string) { t.Helper(); reach(t, page, selector) }
 	reach(`.filter [data-status="pending"]`)
 	page.Press(enter)
 	page.Wait(showsExactly("Olive"))
@@ -148,4 +136,19 @@ func TestNothingIsAnimatedIfThePersonPrefersReducedMotion(t *testing.T) {
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	page.Click("#next")
 	page.Wait(`place.innerText === "Page 2 of 3" && document.getAnimations().length === 0`)
+}
+
+// reach presses the Tab key until the focus is on an element, where it must be visible.
+func reach(t *testing.T, page *testservice.Page, selector string) {
+	t.Helper()
+	for range 30 {
+		if testservice.Eval[bool](page, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+			if !testservice.Eval[bool](page, `document.activeElement.matches(":focus-visible")`) {
+				t.Errorf("the focus on %s is not visible", selector)
+			}
+			return
+		}
+		page.Press(tab)
+	}
+	t.Fatalf("%s is not reached with the Tab key", selector)
 }

@@ -19,19 +19,7 @@ func TestTheConsoleIsUsableByKeyboardAlone(t *testing.T) {
 	page.Press(s.Key + enter)
 	page.Wait(lists("Reception", "first key"))
 
-	reach := func(selector string) {
-		t.Helper()
-		for range 30 {
-			if testservice.Eval[bool](page, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
-				if !testservice.Eval[bool](page, `document.activeElement.matches(":focus-visible")`) {
-					t.Errorf("the focus on %s is not visible", selector)
-				}
-				return
-			}
-			page.Press(tab)
-		}
-		t.Fatalf("%s is not reached with the Tab key", selector)
-	}
+	reach := func(selector string) { t.Helper(); reach(t, page, selector) }
 	reach("#open-form")
 	page.Press(enter)
 	page.Wait(`document.activeElement.id === "name"`)
