@@ -50,8 +50,8 @@ func (s *service) ensureKey(ctx context.Context) error {
 // certificate, and the address.
 const firstKeyText = `Your API key, shown only this once: %[1]s
 
-It is an administrator's key: besides reading and writing, it can create and revoke keys. Keep it safe. Create a separate
-key for each app and each person, so that you can revoke one without the others:
+It is an administrator's key: besides reading and writing, it can manage keys and webhooks. Keep it safe. Create a
+separate key for each app and each person, so that you can revoke one without the others:
 
   %[2]sPETSTORE_API_KEY=%[1]s petstore keys create --name my-app --server %[3]s
 
