@@ -54,7 +54,7 @@ func TestTheFirstStartSaysWhatAnAdministratorsKeyCanDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := s.Stdout.String()
-			for _, part := range []string{"It is an administrator's key", "create and revoke keys", "Keep it safe."} {
+			for _, part := range []string{"It is an administrator's key", "manage keys and webhooks", "Keep it safe."} {
 				if !strings.Contains(out, part) {
 					t.Errorf("%q is not in\n%s", part, out)
 				}
