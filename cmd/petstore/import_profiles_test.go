@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
@@ -240,6 +243,32 @@ func TestAKilledImportIntoADatabaseLosesNoProfile(t *testing.T) {
 			runImport(t, nil, 0, "Added ", file, "--database", database)
 			runImport(t, nil, 0, "Added 0 animals. Skipped 2,500 lines", file, "--database", database)
 			expectProfilesOnce(t, mustInvoke(t, "export", "--database", database), lines)
+		})
+	}
+}
+
+// While another program holds the table, every call of the import reaches its time limit. The import must outlast that.
+func TestAnImportIntoADatabaseOutlastsAnOutage(t *testing.T) {
+	t.Parallel()
+	for kind, rows := range map[string]string{"with profiles": profiledRows(30), "without profiles": "name,categoryId\n" + strings.Repeat("Rex,1\n", 30)} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			database := testservice.Postgres(t)
+			file := writeFile(t, "outage.csv", rows)
+			runImport(t, nil, 0, "Added 1 animal.", writeFile(t, "first.csv", "name,categoryId\nFirst,1\n"), "--database", database)
+			other, err := pgx.Connect(t.Context(), database)
+			noError(t, err)
+			defer other.Close(context.Background())
+			held, err := other.Begin(t.Context())
+			noError(t, err)
+			_, err = held.Exec(t.Context(), "LOCK TABLE pets IN EXCLUSIVE MODE")
+			noError(t, err)
+			time.AfterFunc(4*time.Second, func() { held.Rollback(context.Background()) })
+			runImport(t, nil, 0, "Added 30 animals.\n", file, "--database", database)
+			runImport(t, nil, 0, "Added 0 animals. Skipped 30 lines", file, "--database", database)
+			if n := len(exported(t, database)); n != 31 {
+				t.Errorf("the database has %d animals, want 31", n)
+			}
 		})
 	}
 }

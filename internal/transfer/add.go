@@ -91,11 +91,15 @@ type petsAndProfiles interface {
 // createInStorage adds lines one by one to a database, which remembers each of them for 24 hours.
 func createInStorage(storage petsAndProfiles) create {
 	return func(ctx context.Context, it item) (bool, error) {
-		made, replayed, err := storage.CreatePet(ctx, it.Pet, lineIdempotency(it.idempotencyKey()))
+		made, replayed, err := retry(ctx, func(ctx context.Context) (petstore.Pet, bool, error) {
+			return storage.CreatePet(ctx, it.Pet, lineIdempotency(it.idempotencyKey()))
+		})
 		if err != nil || !it.hasFacts() {
 			return replayed, err
 		}
-		_, replayed, err = storage.UpdateProfile(ctx, made.ID, patchOf(it.Facts), lineIdempotency(it.profileKey(made.ID)))
+		_, replayed, err = retry(ctx, func(ctx context.Context) (petstore.Profile, bool, error) {
+			return storage.UpdateProfile(ctx, made.ID, patchOf(it.Facts), lineIdempotency(it.profileKey(made.ID)))
+		})
 		if petstore.IsCode(err, petstore.NotFound) { // somebody has deleted the animal since it was added
 			return true, nil
 		}

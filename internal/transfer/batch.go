@@ -40,7 +40,7 @@ func (im *importer) addInBatches(ctx context.Context, storage bulkStorage, concu
 		if ctx.Err() != nil {
 			break
 		}
-		if err := im.addBatch(context.WithoutCancel(ctx), storage, batch, concurrency); err != nil {
+		if err := im.addBatch(ctx, storage, batch, concurrency); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,11 @@ func (im *importer) addTogether(ctx context.Context, storage petstore.Loader, ba
 	if err := im.journal.appendBlock(block, lines); err != nil {
 		return err
 	}
-	if _, err := storage.AddPets(ctx, pets, blockIdempotency(block)); err != nil {
+	_, _, err := retry(ctx, func(ctx context.Context) (struct{}, bool, error) {
+		stored, err := storage.AddPets(ctx, pets, blockIdempotency(block))
+		return struct{}{}, stored, err
+	})
+	if err != nil {
 		return err
 	}
 	im.added.Add(int64(len(batch)))
