@@ -254,6 +254,7 @@ func (db *DB) writeCopy(ctx context.Context, work func(*writer) error) error {
 		if served {
 			return petstore.ErrServed
 		}
+		w.feedEnd = nil // because the work may replace events
 		return work(w)
 	})
 }

@@ -87,15 +87,19 @@ func (w *writer) storeEvents(clock func() time.Time) error {
 	if w.events.count == 0 {
 		return nil
 	}
-	end, err := w.endOfFeed()
-	if err != nil {
-		return err
+	if w.feedEnd == nil {
+		end, err := w.readFeedEnd()
+		if err != nil {
+			return err
+		}
+		w.feedEnd = &end
 	}
+	end := w.feedEnd
 	at, first := clock(), end.next
 	for _, row := range w.events.rows {
 		record := w.events.text[row.start:row.end]
 		end.high = max(end.high, row.high)
-		if err := w.storeEventRow(end, row.n, at, record); err != nil {
+		if err := w.storeEventRow(*end, row.n, at, record); err != nil {
 			return err
 		}
 		end.next += row.n
@@ -121,8 +125,7 @@ type feedEnd struct {
 	bytes int64 // of all records so far
 }
 
-// endOfFeed reads the last row, because another process may have added it.
-func (w *writer) endOfFeed() (feedEnd, error) {
+func (w *writer) readFeedEnd() (feedEnd, error) {
 	stmt := w.selectEndOfFeed
 	defer stmt.Reset()
 	found, err := stmt.Step()

@@ -128,6 +128,20 @@ func TestATransactionThatFailsLeavesNoEvents(t *testing.T) {
 	}
 }
 
+func TestACommitThatFailsLeavesNoGapInTheFeed(t *testing.T) {
+	db := openNew(t)
+	fillPets(t, db, 1)
+	mend := failCommits(t, db)
+	if pet, _, err := db.CreatePet(t.Context(), rex, nil); err == nil {
+		t.Fatalf("%v was stored", pet)
+	}
+	mend()
+	fillPets(t, db, 1)
+	if feed, events := feedOf(t, db); feed.Last != 2 || len(events) != 2 {
+		t.Errorf("%+v with %d events, want 2", feed, len(events))
+	}
+}
+
 func TestACommitWithEventsWakesWhoWaitsForThem(t *testing.T) {
 	db := openNew(t)
 	isWoken := func(write func()) bool {

@@ -153,13 +153,19 @@ func TestAFailedCommitFailsAllItsCreatesAndStoresNothing(t *testing.T) {
 	checkIntegrity(t, db)
 }
 
-// A deferred foreign key makes the COMMIT itself fail.
-func TestVersionChangesWithACommitThatFails(t *testing.T) {
-	db := openNew(t)
+// failCommits makes every COMMIT after a create fail, by a deferred foreign key, until mend is called.
+func failCommits(t *testing.T, db *DB) (mend func()) {
+	t.Helper()
 	execOnWriter(t, db, "PRAGMA foreign_keys = ON")
 	execOnWriter(t, db, "CREATE TABLE none (id INTEGER PRIMARY KEY)")
 	execOnWriter(t, db, "CREATE TABLE faulty (id INTEGER REFERENCES none DEFERRABLE INITIALLY DEFERRED)")
 	execOnWriter(t, db, "CREATE TRIGGER fault AFTER INSERT ON pets BEGIN INSERT INTO faulty VALUES (7); END")
+	return func() { execOnWriter(t, db, "DROP TRIGGER fault") }
+}
+
+func TestVersionChangesWithACommitThatFails(t *testing.T) {
+	db := openNew(t)
+	mend := failCommits(t, db)
 	before := db.cache.version.Load()
 	if pet, _, err := db.CreatePet(t.Context(), rex, nil); err == nil {
 		t.Fatalf("%v was stored", pet)
@@ -167,7 +173,7 @@ func TestVersionChangesWithACommitThatFails(t *testing.T) {
 	if db.cache.version.Load() == before {
 		t.Error("the version is the same after a failed commit")
 	}
-	execOnWriter(t, db, "DROP TRIGGER fault")
+	mend()
 	pet, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
 	if pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}); err != nil || !slices.Equal(pets, []petstore.Pet{pet}) {

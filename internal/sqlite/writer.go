@@ -26,6 +26,7 @@ type writer struct {
 	insertEvents     *sqlite3.Stmt
 	insertEventOfPet *sqlite3.Stmt
 	lastDataVersion  int64                     // what dataVersion returned last
+	feedEnd          *feedEnd                  // nil if it must be read
 	petChanges       []petChange               // by the running transaction
 	events           eventLog                  // of the running transaction
 	breedsChanged    bool                      // the running transaction has stored profiles
@@ -113,12 +114,14 @@ func (db *DB) writeWith(ctx context.Context, work, commit func(*writer) error) (
 		}
 		return w.storeEvents(db.now)
 	}, func() error { return commit(w) })
-	if err == nil {
-		if fileLost := db.checkFiles(); fileLost != nil {
-			return petstore.MaybeDone(fileLost)
-		}
+	if err != nil {
+		w.feedEnd = nil // it is unknown what reached the disk
+		return failure(err)
 	}
-	return failure(err)
+	if fileLost := db.checkFiles(); fileLost != nil {
+		return petstore.MaybeDone(fileLost)
+	}
+	return nil
 }
 
 // commitVersioned commits and changes the version. For readers both happen at the same moment: until then, a reader with an
@@ -146,11 +149,12 @@ func (db *DB) commitVersioned(w *writer) error {
 	return err
 }
 
-// dropStaleCache empties the cache if another process has written to the file. While a server holds its lock, no other
-// petstore process changes animals, but an operator's tools may.
+// dropStaleCache empties the cache and forgets the end of the feed if another process has written to the file. While a
+// server holds its lock, no other petstore process changes animals, but an operator's tools may.
 func (db *DB) dropStaleCache(w *writer) error {
 	changed, err := w.changedByOthers()
 	if changed {
+		w.feedEnd = nil
 		db.commitMu.Lock()
 		defer db.commitMu.Unlock()
 		db.cache.invalidate()
