@@ -1,10 +1,14 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,6 +150,56 @@ func TestACommitWithEventsWakesWhoWaitsForThem(t *testing.T) {
 	if isWoken(func() { noError(t, db.MarkServed(t.Context())) }) {
 		t.Error("a commit without events wakes somebody")
 	}
+}
+
+// A follower of the feed reads the animals of the events that it gets, so the feed must not be ahead of other reads. The test
+// stops a commit between what the file has and what other reads show.
+func TestTheFeedIsNotAheadOfOtherReads(t *testing.T) {
+	db := openNew(t)
+	other := open(t, Config{Path: db.path})
+	db.cache.mu.RLock()
+	resume := sync.OnceFunc(db.cache.mu.RUnlock)
+	defer resume()
+	before, _ := db.Version()
+	created := make(chan error, 1)
+	go func() {
+		_, _, err := db.CreatePet(context.Background(), rex, nil)
+		created <- err
+	}()
+	for feed := (petstore.Feed{}); feed.Last == 0; {
+		feed, _ = feedOf(t, other)
+	}
+	type read struct {
+		page    petstore.EventPage
+		version uint64
+		err     error
+	}
+	reads := make(chan read, 1)
+	go func() {
+		page, err := db.ListEvents(context.Background(), petstore.EventQuery{Limit: 1})
+		version, _ := db.Version()
+		reads <- read{page, version, err}
+	}()
+	for len(reads) == 0 && !someoneWaitsForACommit() {
+		runtime.Gosched()
+	}
+	resume()
+	got := <-reads
+	noError(t, errors.Join(got.err, <-created))
+	if len(got.page.Events) != 1 || got.version == before {
+		t.Errorf("the feed shows %d events at version %d, which was the version before them: %t", len(got.page.Events), got.version, got.version == before)
+	}
+}
+
+// someoneWaitsForACommit reports whether a reader waits for the commit that is under way.
+func someoneWaitsForACommit() bool {
+	all := make([]byte, 1<<20)
+	for stack := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
+		if strings.Contains(stack, "[sync.RWMutex.RLock") && strings.Contains(stack, "(*DB).refresh(") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestARestoredFeedHasANewName(t *testing.T) {
