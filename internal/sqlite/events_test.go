@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite3 "zombiezen.com/go/sqlite"
+
 	"petstore/internal/petstore"
 )
 
@@ -67,6 +69,24 @@ func TestEventsAreTrimmedInSmallSteps(t *testing.T) {
 	}
 	if calls < 2 || most > trimBytes/20 {
 		t.Errorf("%d calls removed up to %d events each", calls, most)
+	}
+}
+
+func TestTrimmedEventsLeaveTheIndexByAnimal(t *testing.T) {
+	db := openNew(t)
+	fillPets(t, db, 1)
+	for _, name := range []string{"Max", "Tom"} {
+		_, _, err := db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name}, nil)
+		noError(t, err)
+	}
+	_, err := db.TrimEvents(t.Context(), petstore.EventsKept{})
+	noError(t, err)
+	left := -1
+	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { left = row.ColumnInt(0) }, "SELECT count(*) FROM event_pets")
+	}))
+	if left != 0 {
+		t.Errorf("%d rows of the index are left", left)
 	}
 }
 
