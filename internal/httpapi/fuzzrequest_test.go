@@ -34,7 +34,7 @@ func newFuzzedAPI(f *testing.F, storage petstore.Storage) *httpapi.API {
 		Log:         slog.New(slog.DiscardHandler),
 		Metrics:     prometheus.NewRegistry(),
 		Now:         func() time.Time { return noon },
-		Stream:      httpapi.StreamTimes{Life: time.Nanosecond},
+		Stream:      httpapi.StreamTimes{Life: -time.Second},
 	})
 }
 
