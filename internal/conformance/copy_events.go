@@ -92,6 +92,24 @@ var copyEventCases = []copyCase{
 		to.gone(old)
 		t.same("what was done again", t.copyAll(), nothingDone)
 	}},
+	{"a record of events takes the place of those that it overlaps", func(t copyTest) {
+		from, to := storageTest{t.checks, t.from}, storageTest{t.checks, t.to}
+		from.addPetsOnce(manyPets(5), idempotency("k", 1), false)
+		for _, pet := range manyPets(5) {
+			to.add(pet)
+		}
+		from.page(petstore.EventQuery{Limit: 1}) // numbers the events
+		to.page(petstore.EventQuery{Limit: 1})
+		records, err := t.from.StoredEvents(t.Context(), petstore.StoredEvents{}, 10)
+		t.noError(err)
+		t.same("records", len(records), 1)
+		t.noError(t.to.ReplaceEvents(t.Context(), records, nil))
+		t.same("the feed", to.feed(), from.feed())
+		for _, e := range to.feed() {
+			id := e.PetID()
+			t.same("of an animal", to.follow(petstore.EventQuery{PetID: &id, Limit: 10}), []petstore.Event{e})
+		}
+	}},
 	{"the steps of a copy make no events", func(t copyTest) {
 		to := storageTest{t.checks, t.to}
 		pet := to.add(rex)

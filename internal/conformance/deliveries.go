@@ -117,8 +117,9 @@ var leaseCases = []storageCase{
 		t.same("disabled", []any{got.Enabled, got.Reason}, []any{false, petstore.WebhookGone})
 		got = t.webhook(missed.ID)
 		t.same("missed", []any{got.Enabled, got.Reason}, []any{true, petstore.WebhookMissed})
-		t.save("a", petstore.WebhookAttempts{ID: missed.ID, Version: missed.Version})
+		t.save("a", petstore.WebhookAttempts{ID: missed.ID, Version: missed.Version}, petstore.WebhookAttempts{ID: w.ID, Version: w.Version})
 		t.same("still known", t.webhook(missed.ID).Reason, petstore.WebhookMissed)
+		t.same("still disabled", t.webhook(w.ID).Enabled, false)
 	}},
 	{"who does not hold a webhook, or does not know a change, moves nothing, but its deliveries are kept", func(t storageTest) {
 		w, other := t.addWebhook("*"), t.addWebhook("*")

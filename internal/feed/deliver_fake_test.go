@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,43 +205,46 @@ func expectEvents(t *testing.T, r *receiver, want []string) {
 	}
 }
 
-// failing is a storage that a killed process no longer reaches.
-type failing struct {
+// guarded is the storage as one process reaches it: the function before comes first, and may wait or fail.
+type guarded struct {
 	*hooks
-	dead atomic.Bool
+	before func() error
 }
 
-func (f *failing) err() error {
-	if f.dead.Load() {
-		return errors.New("killed")
-	}
-	return nil
-}
-
-func (f *failing) LeaseWebhooks(ctx context.Context, holder string) ([]petstore.Webhook, error) {
-	if err := f.err(); err != nil {
+func (g guarded) LeaseWebhooks(ctx context.Context, holder string) ([]petstore.Webhook, error) {
+	if err := g.before(); err != nil {
 		return nil, err
 	}
-	return f.hooks.LeaseWebhooks(ctx, holder)
+	return g.hooks.LeaseWebhooks(ctx, holder)
 }
 
-func (f *failing) WebhookVersions(ctx context.Context) (map[string]int64, error) {
-	if err := f.err(); err != nil {
+func (g guarded) WebhookVersions(ctx context.Context) (map[string]int64, error) {
+	if err := g.before(); err != nil {
 		return nil, err
 	}
-	return f.hooks.WebhookVersions(ctx)
+	return g.hooks.WebhookVersions(ctx)
 }
 
-func (f *failing) ReleaseWebhooks(ctx context.Context, holder string) error {
-	if err := f.err(); err != nil {
+func (g guarded) ReleaseWebhooks(ctx context.Context, holder string) error {
+	if err := g.before(); err != nil {
 		return err
 	}
-	return f.hooks.ReleaseWebhooks(ctx, holder)
+	return g.hooks.ReleaseWebhooks(ctx, holder)
 }
 
-func (f *failing) SaveAttempts(ctx context.Context, holder string, attempts []petstore.WebhookAttempts) ([]string, error) {
-	if err := f.err(); err != nil {
+func (g guarded) SaveAttempts(ctx context.Context, holder string, attempts []petstore.WebhookAttempts) ([]string, error) {
+	if err := g.before(); err != nil {
 		return nil, err
 	}
-	return f.hooks.SaveAttempts(ctx, holder, attempts)
+	return g.hooks.SaveAttempts(ctx, holder, attempts)
+}
+
+// pausable returns the storage as a process reaches it that can be suspended. It is suspended while the channel is full.
+func pausable(h *hooks) (guarded, chan struct{}) {
+	paused := make(chan struct{}, 1)
+	return guarded{h, func() error {
+		paused <- struct{}{}
+		<-paused
+		return nil
+	}}, paused
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,15 +214,20 @@ func TestAnotherProcessGoesOnAfterAKillAndRepeatsASecondAtMost(t *testing.T) {
 				return 200, nil, nil
 			}
 		}
-		killable := &failing{hooks: h}
-		delivering(t, s, killable, first)
+		var killed atomic.Bool
+		delivering(t, s, guarded{h, func() error {
+			if killed.Load() {
+				return errors.New("killed")
+			}
+			return nil
+		}}, first)
 		time.Sleep(3 * time.Second)
 		delivering(t, s, h, second)
 		s.add(pets(1000)...)
 		time.Sleep(10 * time.Second)
 		mu.Lock()
 		dead = h
-		killable.dead.Store(true)
+		killed.Store(true)
 		repeatable := make(map[string]string)
 		for url, ids := range took {
 			repeatable[url] = ids[len(ids)-51] // in one second, at most 50 were delivered
@@ -248,6 +254,67 @@ func TestAnotherProcessGoesOnAfterAKillAndRepeatsASecondAtMost(t *testing.T) {
 			if !slices.Equal(once, eventIDs(1, 1000)) {
 				t.Errorf("%s got %d different events, not all in order", url, len(once))
 			}
+		}
+	})
+}
+
+// A process that was suspended does not know that its lease has ended, that another process has moved the webhook on, and that
+// this one has stopped since.
+func TestAProcessWhoseLeaseHadEndedGoesOnWhereAnotherStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, first, second := newStore(), &receiver{}, &receiver{}
+		h := newHooks(s, "https://a.example")
+		storage, paused := pausable(h)
+		delivering(t, s, storage, first)
+		s.add(pets(3)...)
+		time.Sleep(2*time.Second + time.Millisecond)
+		paused <- struct{}{}
+		stop := deliverer(s, h, second).Start()
+		time.Sleep(petstore.WebhookLease + leaseEvery)
+		s.add(pets(4)...)
+		time.Sleep(2 * time.Second)
+		stop(t.Context())
+		<-paused
+		time.Sleep(10 * time.Second)
+		s.add(pets(1)...)
+		time.Sleep(2 * time.Second)
+		expectEvents(t, second, eventIDs(4, 7))
+		expectEvents(t, first, slices.Concat(eventIDs(1, 3), eventIDs(8, 8)))
+	})
+}
+
+func TestAProcessThatSavesTooLateChangesNothingAndDeliversNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, first, second := newStore(), &receiver{}, &receiver{}
+		h := newHooks(s, "https://a.example")
+		storage, paused := pausable(h)
+		first.answer = func(_ int, got sent) (int, http.Header, error) {
+			time.Sleep(50 * time.Millisecond)
+			if got.header.Get("webhook-id") == "evt_test_2" {
+				paused <- struct{}{} // before the outcome of this attempt is saved
+			}
+			return 200, nil, nil
+		}
+		delivering(t, s, storage, first)
+		time.Sleep(2*time.Second + time.Millisecond)
+		s.add(pets(1)...)
+		time.Sleep(time.Second)
+		s.add(pets(1)...)
+		delivering(t, s, h, second)
+		time.Sleep(petstore.WebhookLease + leaseEvery)
+		s.add(pets(3)...)
+		time.Sleep(2 * time.Second)
+		<-paused
+		time.Sleep(time.Second)
+		if w := h.only(); w.Position != 5 {
+			t.Errorf("after the late save the position is %d", w.Position)
+		}
+		s.add(pets(2)...)
+		time.Sleep(10 * time.Second)
+		expectEvents(t, first, eventIDs(1, 2))
+		expectEvents(t, second, eventIDs(2, 7))
+		if n := len(h.deliveries); n != 1+2+6 {
+			t.Errorf("%d deliveries are in the log, want the ping and those of both processes", n)
 		}
 	})
 }

@@ -181,6 +181,14 @@ func TestGoneDisablesAtOnce(t *testing.T) {
 		if w := h.only(); w.Enabled || w.Reason != petstore.WebhookGone || len(r.requests()) != 1 {
 			t.Errorf("after %d requests: %+v", len(r.requests()), w)
 		}
+		r.answer = nil
+		h.change(func(w *petstore.Webhook) { *w, _ = w.Patch(petstore.WebhookPatch{Enabled: new(true)}, petstore.Feed{}) })
+		s.add(pets(2)...)
+		time.Sleep(10 * time.Second)
+		expectEvents(t, r, eventIDs(1, 2))
+		if w := h.only(); !w.Enabled || w.Position != 2 {
+			t.Errorf("enabled again: %+v", w)
+		}
 	})
 }
 
@@ -213,6 +221,31 @@ func TestARefusedEventIsSkippedAfterFiveAttempts(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestEachRefusedEventIsTriedFiveTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := newStore(), &receiver{answer: answering(422)}
+		h := newHooks(s, "https://a.example")
+		h.change(func(w *petstore.Webhook) { w.Confirmed = true })
+		delivering(t, s, h, r)
+		s.add(pets(2)...)
+		time.Sleep(3 * time.Hour)
+		expectEvents(t, r, slices.Concat(slices.Repeat(eventIDs(1, 1), 5), slices.Repeat(eventIDs(2, 2), 5)))
+	})
+}
+
+func TestAPingDoesNotMoveThePosition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := newStore(), &receiver{}
+		s.add(pets(5)...)
+		h := newHooks(s, "https://a.example")
+		delivering(t, s, h, r)
+		time.Sleep(time.Second)
+		s.add(pets(1)...)
+		time.Sleep(time.Second)
+		expectEvents(t, r, eventIDs(6, 6))
+	})
 }
 
 func TestARefusedPingIsNotSkipped(t *testing.T) {

@@ -16,23 +16,31 @@ import (
 	"petstore/internal/ratelimit"
 )
 
-// FuzzRequest sends every request that net/http can parse, and fails if the answer differs from the OpenAPI document.
-func FuzzRequest(f *testing.F) {
-	const key = "a-key-that-seeds-know"
-	storage := openSQLite(f)
-	if err := storage.EnsureKey(f.Context(), petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever), petstore.HashSecret(key)); err != nil {
+// fuzzedKey is the secret of a key of the fuzzed API, which seeds know.
+const fuzzedKey = "a-key-that-seeds-know"
+
+// newFuzzedAPI returns an API that never limits requests, and whose streams end as soon as they have begun.
+func newFuzzedAPI(f *testing.F, storage petstore.Storage) *httpapi.API {
+	key := petstore.NewKey("fuzz", petstore.Enterprise, petstore.FirstKeyLimits, noon, petstore.Forever)
+	if err := storage.EnsureKey(f.Context(), key, petstore.HashSecret(fuzzedKey)); err != nil {
 		f.Fatal(err)
 	}
-	api := httpapi.New(httpapi.Config{
+	return httpapi.New(httpapi.Config{
 		Environment: petstore.Production,
 		Storage:     storage,
-		NamedKey:    key,
+		NamedKey:    fuzzedKey,
 		Limiter:     ratelimit.NewMemory(time.Now),
 		CountOnly:   true,
 		Log:         slog.New(slog.DiscardHandler),
 		Metrics:     prometheus.NewRegistry(),
 		Now:         func() time.Time { return noon },
+		Stream:      httpapi.StreamTimes{Life: -time.Second},
 	})
+}
+
+// FuzzRequest sends every request that net/http can parse, and fails if the answer differs from the OpenAPI document.
+func FuzzRequest(f *testing.F) {
+	api := newFuzzedAPI(f, openSQLite(f))
 	f.Fuzz(func(t *testing.T, raw string) {
 		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
 		if err != nil {

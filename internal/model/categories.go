@@ -33,8 +33,7 @@ func (s State) createCategory(op *Operation) []outcome {
 		return nil
 	}
 	s.counter = c.ID
-	s.Categories = put(s.Categories, c)
-	return []outcome{{next: s, status: 201, body: c}}
+	return []outcome{{next: s.withCategory(op, c), status: 201, body: c}}
 }
 
 // nextCategory returns the number that createCategory uses next. The counter begins when the first category is created. Its
@@ -76,14 +75,12 @@ func (s State) nameCategory(op *Operation) []outcome {
 	if get(s.Categories, c.ID).Name == "" {
 		status = 201
 	}
-	s.Categories = put(s.Categories, c)
-	return []outcome{{next: s, status: status, body: c}}
+	return []outcome{{next: s.withCategory(op, c), status: status, body: c}}
 }
 
 func (s State) deleteCategory(op *Operation) []outcome {
 	if get(s.Categories, op.ID).Name == "" {
 		return []outcome{refused(s, "not_found", "")}
 	}
-	s.Categories = put(s.Categories, Category{ID: op.ID})
-	return []outcome{{next: s, status: 204}}
+	return []outcome{{next: s.withCategory(op, Category{ID: op.ID}), status: 204}}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -68,10 +69,9 @@ func (o Order) isOver(op *Operation) bool {
 
 // expire returns the state after an order has expired. The store frees the order's animal later: when it writes to the
 // animal, or within two seconds.
-func (s State) expire(o Order) State {
+func (s State) expire(op *Operation, o Order) State {
 	o.Status, o.ClosedAt = expired, o.ExpiresAt
-	s.Orders = put(s.Orders, o)
-	return s
+	return s.withOrder(op, o)
 }
 
 // The method counted returns the possible states of the store when the operation reads an order. An order whose hold is
@@ -82,7 +82,7 @@ func (s State) counted(op *Operation, id int64) (all []State) {
 		all = append(all, s)
 	}
 	if o.Status == open && o.mayBeOver(op) {
-		s = s.expire(o)
+		s = s.expire(op, o)
 		if s.isWhole() {
 			s = s.freed(op, o.PetID, true)[0]
 		}
@@ -100,10 +100,11 @@ func (s State) freed(op *Operation, petID int64, isWrite bool) (all []State) {
 		all = append(all, s)
 	}
 	if p.holder != 0 && o.mayBeOver(op) && (isWrite || !s.isWhole()) {
-		s = s.expire(o)
+		if o.Status == open {
+			s = s.expire(op, o)
+		}
 		p.Status, p.holder = available, 0
-		s.Pets = put(s.Pets, p)
-		all = append(all, s)
+		all = append(all, s.withPet(op, p))
 	}
 	return all
 }
@@ -133,8 +134,7 @@ func (s State) placeOrder(op *Operation) []outcome {
 		}
 		o := s.newOrder(op)
 		p.Status, p.holder = pending, o.ID
-		s.Pets, s.Orders = put(s.Pets, p), put(s.Orders, o)
-		return outcome{next: s, status: 201, body: o.face(op.Orders)}
+		return outcome{next: s.withOrder(op, o).withPet(op, p), status: 201, body: o.face(op.Orders)}
 	})
 }
 
@@ -202,8 +202,7 @@ func (s State) updateOrder(op *Operation) []outcome {
 		if op.Fields.Reference != nil {
 			o.Reference = *op.Fields.Reference
 		}
-		s.Orders = put(s.Orders, o)
-		return outcome{next: s, status: 200, body: o.face(op.Orders)}
+		return outcome{next: s.withOrder(op, o), status: 200, body: o.face(op.Orders)}
 	})
 }
 
@@ -225,7 +224,7 @@ func (s State) closeOrder(op *Operation, to, leaves string) []outcome {
 			o.Status, o.ClosedAt = to, s.timeOf(op, 0, func(o Order) string { return o.ClosedAt })
 			p := get(s.Pets, o.PetID)
 			p.Status, p.holder = leaves, 0
-			s.Pets, s.Orders = put(s.Pets, p), put(s.Orders, o)
+			s = s.withOrder(op, o).withPet(op, p)
 		case to:
 		default:
 			return refused(s, "order_closed", o.Status+" at ")
@@ -234,16 +233,36 @@ func (s State) closeOrder(op *Operation, to, leaves string) []outcome {
 	})
 }
 
-// listOrders shows all orders of the page in the state that they have at one moment.
+// listOrders shows all orders of the page in the state that they have at one moment. A whole store stores the orders that it
+// comes upon as expired if they are, and leaves the others for later, although it does not show those as open.
 func (s State) listOrders(op *Operation) []outcome {
 	is := func(o Order) (Order, bool) {
+		if s.isWhole() && o.isOver(op) {
+			o.Status, o.ClosedAt = expired, o.ExpiresAt
+		}
 		return o.face(op.Orders), o.Status != "" && op.Page.Selects(o.Status) && (op.Page.PetID == nil || o.PetID == *op.Page.PetID)
 	}
-	for _, o := range s.Orders {
+	found := s.Orders
+	if s.isWhole() {
+		found = s.foundOrders(op)
+	}
+	for _, o := range found {
 		s = first(s.counted(op, o.ID), func(s State) bool {
 			face, isThere := is(get(s.Orders, o.ID))
 			return shows(op.Orders, face, isThere && op.Page.Covers(o.ID))
 		})
 	}
 	return listed(s, op, op.Orders, s.Orders, is)
+}
+
+// foundOrders returns the orders that a whole store comes upon when it looks for a page: newest first, one more than the page
+// shows, and among open orders also those whose hold is over.
+func (s State) foundOrders(op *Operation) (found []Order) {
+	for _, o := range slices.Backward(s.Orders) {
+		isSelected := op.Page.Selects(o.Status) || op.Page.Status == expired && o.isOver(op)
+		if o.ID <= op.Page.Last && isSelected && (op.Page.PetID == nil || o.PetID == *op.Page.PetID) && len(found) <= op.Page.Limit {
+			found = append(found, o)
+		}
+	}
+	return found
 }

@@ -49,8 +49,7 @@ func (s State) createPet(op *Operation) []outcome {
 		return nil
 	}
 	p := Pet{ID: op.ID, Status: available}.with(op.Fields)
-	s.Pets = put(s.Pets, p)
-	return []outcome{{next: s, status: 201, body: p}}
+	return []outcome{{next: s.withPet(op, p), status: 201, body: p}}
 }
 
 func (s State) getPet(op *Operation) []outcome {
@@ -74,8 +73,7 @@ func (s State) updatePet(op *Operation) []outcome {
 		case before.holder != 0 && after.Status != before.Status:
 			return s.reserved(before)
 		}
-		s.Pets = put(s.Pets, after)
-		return outcome{next: s, status: 200, body: after.face()}
+		return outcome{next: s.withPet(op, after), status: 200, body: after.face()}
 	})
 }
 
@@ -90,8 +88,7 @@ func (s State) deletePet(op *Operation) []outcome {
 			return s.reserved(p)
 		}
 		p.gone = true
-		s.Pets = put(s.Pets, p)
-		return outcome{next: s, status: 204}
+		return outcome{next: s.withPet(op, p), status: 204}
 	})
 }
 

@@ -12,7 +12,7 @@ var names = []string{
 	"createPet", "listPets", "getPet", "updatePet", "deletePet", "getInventory",
 	"createCategory", "listCategories", "getCategory", "nameCategory", "deleteCategory",
 	"placeOrder", "listOrders", "getOrder", "updateOrder", "completeOrder", "cancelOrder",
-	"followLink", "passTime", "expireOrders", "revokeKey", "changeAccess", "restart",
+	"followLink", "passTime", "expireOrders", "revokeKey", "changeAccess", "restart", "listEvents",
 }
 
 // A script chooses from these values. The first value of each list is valid, so that a script of zeros sends valid

@@ -51,6 +51,14 @@ var seeds = []seed{
 		{"placeOrder", []byte{0, 0x30}}, {"updatePet", []byte{0, 0, 0, 0, 1}}, {"placeOrder", []byte{0, 0x30, 0, 1, 1}}, {"deletePet", []byte{0, 0x50}}, {"passTime", []byte{2}},
 		{"completeOrder", []byte{0, 0x51}}, {"updateOrder", []byte{0, 0x51, 0, 1}}, {"completeOrder", []byte{0, 0x51}}, {"deletePet", nil}, {"getInventory", nil},
 	}, raw: "x"},
+	{steps: []happening{ // orders whose hold is over become expired when something comes upon them, and only then
+		{"createPet", nil}, {"createPet", []byte{0, 0, 1}}, {"createPet", []byte{0, 0, 2, 3}}, {"placeOrder", []byte{0, 0, 0, 1, 1}}, {"placeOrder", []byte{0, 0, 1, 0, 1}},
+		{"placeOrder", []byte{0, 0, 2, 1, 3}}, {"passTime", []byte{2}}, {"listOrders", []byte{0, 0, 0, 5}}, {"getPet", nil}, {"listOrders", []byte{0, 0, 1}}, {"listEvents", []byte{0, 0, 3}},
+		{"getPet", []byte{0, 1}}, {"updatePet", []byte{0, 0, 1, 0, 3}}, {"updateOrder", []byte{0, 2, 0, 4}}, {"listEvents", []byte{0, 0, 3, 3}}, {"listEvents", []byte{1, 0, 0, 3}},
+		{"updateOrder", []byte{0, 2, 0, 3, 3}}, {"listEvents", []byte{0, 0, 3, 3}}, {"placeOrder", []byte{0, 0, 1, 0, 1}}, {"placeOrder", []byte{0, 0x10, 1}}, {"passTime", []byte{3}}, {"expireOrders", nil},
+		{"nameCategory", nil}, {"nameCategory", nil}, {"nameCategory", []byte{0, 0, 1}}, {"deleteCategory", nil}, {"deletePet", []byte{0, 1}}, {"listEvents", []byte{0, 0, 0, 2, 1, 6}},
+		{"listEvents", []byte{1, 0, 7, 0, 2, 2}}, {"listEvents", []byte{0, 0, 6, 0, 0, 1}}, {"listEvents", []byte{0, 0, 4, 0, 0, 255}},
+	}},
 	{steps: []happening{
 		{"createPet", []byte{1}}, {"changeAccess", []byte{0, 1}}, {"createPet", []byte{1}}, {"restart", nil}, {"getInventory", []byte{3}}, {"revokeKey", []byte{0, 2}},
 		{"getInventory", []byte{2}}, {"passTime", []byte{3}}, {"getInventory", []byte{3}}, {"listPets", []byte{5}}, {"passTime", []byte{9}}, {"passTime", []byte{8}}, {"passTime", []byte{8}}, {"getPet", nil},

@@ -3,6 +3,7 @@ package model
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,11 +32,14 @@ func FuzzSequence(f *testing.F) {
 		f.Add(seed.script(), seed.raw)
 	}
 	f.Fuzz(func(t *testing.T, script []byte, raw string) {
-		q := &sequence{T: t, model: New(noon), keys: newKeys(), lines: strings.Split(raw, "\n")}
-		q.service = serve(t, q.keys)
+		q := &sequence{T: t, model: New(noon), keys: newKeys(), followers: newFollowers(), lines: strings.Split(raw, "\n")}
+		q.service = serve(t, slices.Concat(q.keys, q.followers))
 		for n := 0; n < maxSteps && q.sent < maxRequests && len(script) >= len(step{}); n++ {
 			q.do(step(script))
 			script = script[len(step{}):]
+		}
+		for _, k := range q.followers {
+			q.listEvents(k, url.Values{"limit": {"1000"}})
 		}
 	})
 }
@@ -44,12 +48,13 @@ func FuzzSequence(f *testing.F) {
 type sequence struct {
 	*testing.T
 	*service
-	model State
-	keys  []*key
-	lines []string
-	links []link
-	sent  int
-	log   []string // what happened so far
+	model     State
+	keys      []*key
+	followers []*key // read the feed; the script does not change them
+	lines     []string
+	links     []link
+	sent      int
+	log       []string // what happened so far
 }
 
 // link is the path of a next page, and the name of the list that returned the path.
@@ -70,8 +75,8 @@ func (q *sequence) do(s step) {
 		if _, err := q.db.PurgeIdempotency(q.Context(), q.now().Add(-petstore.IdempotencyKept)); err != nil {
 			q.Fatal(err)
 		}
-		for _, p := range q.model.Pets {
-			q.model = q.model.freed(&Operation{Exchange: Exchange{Called: q.time(), Returned: q.time()}}, p.ID, true)[0]
+		for _, o := range slices.SortedStableFunc(slices.Values(q.model.Orders), func(a, b Order) int { return cmp.Compare(a.latest, b.latest) }) {
+			q.model = q.model.counted(&Operation{Exchange: Exchange{Called: q.time(), Returned: q.time()}}, o.ID)[0]
 		}
 	case "revokeKey":
 		q.operate(name, k, func() error {
@@ -101,6 +106,8 @@ func (q *sequence) do(s step) {
 			_, query, _ := strings.Cut(l.path, "?")
 			q.send(s, request{name: l.list, query: query, cursorOf: l.list})
 		}
+	case "listEvents":
+		q.listEvents(q.followers[int(s[1])%len(q.followers)], s.eventsQuery(len(q.model.Events)))
 	default:
 		q.ask(s)
 	}
@@ -237,15 +244,7 @@ func (q *sequence) exchange(s step, r request, method string) (*httptest.Respons
 		secret = strangers[n-len(q.keys)]
 	}
 	q.note("%s %s with key %d: %q %q", method, r.target(), slices.Index(q.keys, k), r.media, r.body)
-	raw := r.raw(method, secret)
-	parsed, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
-	if err != nil {
-		q.Fatalf("%v in %q", err, raw)
-	}
-	parsed.RemoteAddr = "203.0.113.5:4711"
-	w := httptest.NewRecorder()
-	q.api.ServeHTTP(w, parsed)
-	q.describe(raw, w)
+	w := q.answer(r.raw(method, secret))
 	want := r.refusal(k, method, q.now())
 	if want.code == "" {
 		return w, k
@@ -256,6 +255,20 @@ func (q *sequence) exchange(s step, r request, method string) (*httptest.Respons
 		q.fail("the answer is %d %s, want %v", w.Code, w.Body, want)
 	}
 	return w, nil
+}
+
+// answer sends a request to the service, and checks that the OpenAPI document describes the answer.
+func (q *sequence) answer(raw string) *httptest.ResponseRecorder {
+	q.Helper()
+	parsed, err := http.ReadRequest(bufio.NewReader(strings.NewReader(raw)))
+	if err != nil {
+		q.Fatalf("%v in %q", err, raw)
+	}
+	parsed.RemoteAddr = "203.0.113.5:4711"
+	w := httptest.NewRecorder()
+	q.api.ServeHTTP(w, parsed)
+	q.describe(raw, w)
+	return w
 }
 
 // raw returns the request as bytes on a connection.

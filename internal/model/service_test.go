@@ -52,6 +52,12 @@ func newKeys() []*key {
 	}
 }
 
+// newFollowers returns keys that read the feed. One of them may only read, and sees no references.
+func newFollowers() []*key {
+	secret := func() string { return petstore.NewSecret(petstore.Production) }
+	return []*key{{secret: secret(), owner: "follower"}, {secret: secret(), owner: "follower", isReadOnly: true}}
+}
+
 // strangers are secrets that belong to no key: an empty secret, a malformed secret, and a well-formed secret.
 var strangers = []string{"", "pets_live_nonsense", petstore.NewSecret(petstore.Production)}
 

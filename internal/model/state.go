@@ -23,6 +23,7 @@ type State struct {
 	Pets       []Pet
 	Orders     []Order
 	Categories []Category
+	Events     []Event   // the feed, oldest first; empty in a part of a store
 	counter    int64     // the highest number that createCategory returned
 	used       []usedKey // in the order in which requests used the keys
 

@@ -72,7 +72,8 @@ type Target interface {
 	ReplaceIdempotency(ctx context.Context, newer, old []StoredIdempotency) error
 	// ReplaceUsage stores new versions of usage, and removes old usage.
 	ReplaceUsage(ctx context.Context, newer, old []OwnerUsage) error
-	// ReplaceEvents stores new versions of records of events, and removes old records.
+	// ReplaceEvents stores new versions of records of events, and removes old records. A new version takes the place of every
+	// record with which it has events in common.
 	ReplaceEvents(ctx context.Context, newer, old []StoredEvents) error
 	// ReplaceFeed stores the name of the feed and which events were trimmed. No other method of Target adds events.
 	ReplaceFeed(ctx context.Context, feed Feed) error

@@ -51,6 +51,25 @@ func wantDense(t testing.TB, events []petstore.Event) {
 	}
 }
 
+func TestTrimmedEventsLeaveTheIndexByAnimal(t *testing.T) {
+	db := open(t, testservice.Postgres(t))
+	pet := mustCreate(t, db)
+	for _, name := range []string{"Max", "Tom"} {
+		_, _, err := db.UpdatePet(t.Context(), pet.ID, petstore.PetPatch{Name: &name}, nil)
+		noError(t, err)
+	}
+	indexed := func() (rows int) {
+		noError(t, db.NumberEvents(t.Context()))
+		noError(t, db.pool.QueryRow(t.Context(), "SELECT count(*) FROM event_pets").Scan(&rows))
+		return rows
+	}
+	before := indexed()
+	noError(t, errorOf(db.TrimEvents(t.Context(), petstore.EventsKept{})))
+	if after := indexed(); before != 2 || after != 0 {
+		t.Errorf("of %d rows of the index, %d are left", before, after)
+	}
+}
+
 // Backends are killed at random while three replicas write, number and read.
 func TestEveryReplicaReadsTheSameFeed(t *testing.T) {
 	url := testservice.Postgres(t)

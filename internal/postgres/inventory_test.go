@@ -2,8 +2,13 @@ package postgres
 
 import (
 	"context"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
@@ -64,5 +69,39 @@ func TestEveryTableCanBeReplicatedLogically(t *testing.T) {
 			AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`).Scan(&lacking)
 	if err != nil || len(lacking) > 0 {
 		t.Errorf("these tables have no primary key: %v, %v", lacking, err)
+	}
+}
+
+// Logical replication leaves sequences as they are.
+func TestTheCommandOfThePageCarriesEverySequenceOver(t *testing.T) {
+	page, err := os.ReadFile("../../docs/upgrades.md")
+	noError(t, err)
+	_, rest, _ := strings.Cut(string(page), `psql -At "$OLD" -c "`)
+	statement, _, found := strings.Cut(rest, `" | psql "$NEW"`)
+	if !found {
+		t.Fatal("the page has no such command")
+	}
+	before, after := testservice.Postgres(t), testservice.Postgres(t)
+	old, taken := open(t, before), open(t, after)
+	for range 3 {
+		mustCreate(t, old)
+	}
+	noError(t, errorOf(old.DeletePet(t.Context(), 3, nil)))
+	texts := func(db *DB, query string) []string {
+		rows, err := db.pool.Query(t.Context(), query)
+		noError(t, err)
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		noError(t, err)
+		return found
+	}
+	for _, statement := range texts(old, statement) {
+		execute(t, after, statement)
+	}
+	const values = "SELECT sequencename || ' ' || coalesce(last_value, 0) FROM pg_sequences ORDER BY 1"
+	if want, got := texts(old, values), texts(taken, values); !slices.Equal(got, want) || !slices.Contains(want, "event_slips_id_seq 4") {
+		t.Errorf("the sequences are %q, want %q", got, want)
+	}
+	if pet := mustCreate(t, taken); pet.ID != 4 {
+		t.Errorf("the next animal has the id %d", pet.ID)
 	}
 }

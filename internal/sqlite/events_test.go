@@ -1,12 +1,18 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"petstore/internal/petstore"
 )
@@ -63,6 +69,24 @@ func TestEventsAreTrimmedInSmallSteps(t *testing.T) {
 	}
 	if calls < 2 || most > trimBytes/20 {
 		t.Errorf("%d calls removed up to %d events each", calls, most)
+	}
+}
+
+func TestTrimmedEventsLeaveTheIndexByAnimal(t *testing.T) {
+	db := openNew(t)
+	fillPets(t, db, 1)
+	for _, name := range []string{"Max", "Tom"} {
+		_, _, err := db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name}, nil)
+		noError(t, err)
+	}
+	_, err := db.TrimEvents(t.Context(), petstore.EventsKept{})
+	noError(t, err)
+	left := -1
+	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { left = row.ColumnInt(0) }, "SELECT count(*) FROM event_pets")
+	}))
+	if left != 0 {
+		t.Errorf("%d rows of the index are left", left)
 	}
 }
 
@@ -160,6 +184,56 @@ func TestACommitWithEventsWakesWhoWaitsForThem(t *testing.T) {
 	if isWoken(func() { noError(t, db.MarkServed(t.Context())) }) {
 		t.Error("a commit without events wakes somebody")
 	}
+}
+
+// A follower of the feed reads the animals of the events that it gets, so the feed must not be ahead of other reads. The test
+// stops a commit between what the file has and what other reads show.
+func TestTheFeedIsNotAheadOfOtherReads(t *testing.T) {
+	db := openNew(t)
+	other := open(t, Config{Path: db.path})
+	db.cache.mu.RLock()
+	resume := sync.OnceFunc(db.cache.mu.RUnlock)
+	defer resume()
+	before, _ := db.Version()
+	created := make(chan error, 1)
+	go func() {
+		_, _, err := db.CreatePet(context.Background(), rex, nil)
+		created <- err
+	}()
+	for feed := (petstore.Feed{}); feed.Last == 0; {
+		feed, _ = feedOf(t, other)
+	}
+	type read struct {
+		page    petstore.EventPage
+		version uint64
+		err     error
+	}
+	reads := make(chan read, 1)
+	go func() {
+		page, err := db.ListEvents(context.Background(), petstore.EventQuery{Limit: 1})
+		version, _ := db.Version()
+		reads <- read{page, version, err}
+	}()
+	for len(reads) == 0 && !someoneWaitsForACommit() {
+		runtime.Gosched()
+	}
+	resume()
+	got := <-reads
+	noError(t, errors.Join(got.err, <-created))
+	if len(got.page.Events) != 1 || got.version == before {
+		t.Errorf("the feed shows %d events at version %d, which was the version before them: %t", len(got.page.Events), got.version, got.version == before)
+	}
+}
+
+// someoneWaitsForACommit reports whether a reader waits for the commit that is under way.
+func someoneWaitsForACommit() bool {
+	all := make([]byte, 1<<20)
+	for stack := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
+		if strings.Contains(stack, "[sync.RWMutex.RLock") && strings.Contains(stack, "(*DB).refresh(") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestARestoredFeedHasANewName(t *testing.T) {

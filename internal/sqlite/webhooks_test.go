@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite3 "zombiezen.com/go/sqlite"
+
 	"petstore/internal/petstore"
 )
 
@@ -61,5 +63,24 @@ func TestARestoreDisablesWebhooks(t *testing.T) {
 	}
 	if restored.Secret != w.Secret {
 		t.Error("the secret was not restored")
+	}
+}
+
+// Nobody would ever remove such a delivery.
+func TestTheDeliveryOfADeletedWebhookIsNotStored(t *testing.T) {
+	db := openNew(t)
+	w := addWebhook(t, db)
+	_, err := db.DeleteWebhook(t.Context(), w.ID, nil)
+	noError(t, err)
+	late := petstore.Delivery{ID: petstore.NewDeliveryID(time.Now()), WebhookID: w.ID, EventID: "evt_test_1", At: time.Now(), Status: 200}
+	_, err = db.SaveAttempts(t.Context(), "a", []petstore.WebhookAttempts{{ID: w.ID, Version: w.Version, Deliveries: []petstore.Delivery{late}}})
+	noError(t, err)
+	noError(t, db.RecordPing(t.Context(), w, late))
+	stored := -1
+	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { stored = row.ColumnInt(0) }, "SELECT count(*) FROM webhook_deliveries")
+	}))
+	if stored != 0 {
+		t.Errorf("%d deliveries are stored", stored)
 	}
 }
