@@ -97,11 +97,16 @@ func updateRounds(updates []update) (rounds []map[int64]int) {
 // updateColumns returns the parameters of updateAllFree.
 func updateColumns(updates []update, round map[int64]int) []any {
 	ids, names := make([]int64, 0, len(round)), make([]*string, 0, len(round))
-	categories, statuses := make([]*int64, 0, len(round)), make([]*petstore.Status, 0, len(round))
+	categories, statuses := make([]*int64, 0, len(round)), make([]*int16, 0, len(round))
 	for id, i := range round {
 		patch := updates[i].patch
 		ids, names = append(ids, id), append(names, patch.Name)
-		categories, statuses = append(categories, patch.CategoryID), append(statuses, patch.Status)
+		categories = append(categories, patch.CategoryID)
+		var status *int16
+		if patch.Status != nil {
+			status = new(int16(*patch.Status))
+		}
+		statuses = append(statuses, status)
 	}
 	return []any{ids, names, categories, statuses}
 }
