@@ -16,18 +16,6 @@ import (
 // skips a locked animal, so it never waits. So any number of changes can share a transaction, in any order, without
 // delaying each other. A change that its statement could not make gets a transaction of its own.
 const (
-	// An order is in the way of a patch if it is overdue, or if it may hold the animal and the patch sets the status.
-	updateIfFree = `
-		WITH free AS (
-			SELECT id FROM pets WHERE id = $1 AND (status <> 2 OR $4::smallint IS NULL AND NOT EXISTS (
-				SELECT FROM orders WHERE pet_id = $1 AND orders.status = 1 AND expires_at <= ` + nowMillis + `))
-			FOR UPDATE SKIP LOCKED
-		)
-		UPDATE pets SET name = coalesce($2, name), category_id = coalesce($3, category_id), status = coalesce($4, status)
-		FROM free WHERE pets.id = free.id
-			AND (name, category_id, status) <> (coalesce($2, name), coalesce($3, category_id), coalesce($4, status))
-		RETURNING pets.id, name, category_id, status`
-
 	deleteIfFree = `
 		WITH free AS (SELECT id FROM pets WHERE id = $1 AND status <> 2 FOR UPDATE SKIP LOCKED)
 		DELETE FROM pets USING free WHERE pets.id = free.id
@@ -71,10 +59,16 @@ func (db *DB) tryChange(ctx context.Context, c change) (done bool, err error) {
 	}
 	// Once its change is accepted, a caller waits for the result even if ctx ends.
 	done, err = db.changes.Do(context.Background(), c)
-	if state := sqlState(err); state != "" && slices.Contains(programFaults, state[:2]) {
-		return false, nil // one of the changes is faulty, so each gets a transaction of its own
+	if isFaulty(err) {
+		return false, nil
 	}
 	return done, writeFailure(err)
+}
+
+// isFaulty reports whether one of the changes in a transaction is faulty, so that each needs a transaction of its own.
+func isFaulty(err error) bool {
+	state := sqlState(err)
+	return state != "" && slices.Contains(programFaults, state[:2])
 }
 
 // changeBatch makes changes in one transaction and one round trip.
@@ -96,14 +90,6 @@ func (db *DB) changeBatch(changes []change) ([]bool, error) {
 		return results.Close()
 	})
 	return done, err
-}
-
-func (db *DB) tryUpdate(ctx context.Context, id int64, patch petstore.PetPatch) (pet petstore.Pet, done bool, err error) {
-	done, err = db.tryChange(ctx, change{
-		updateIfFree, []any{id, patch.Name, patch.CategoryID, patch.Status},
-		func(row pgx.Row) (err error) { pet, err = scanPet(row); return err },
-	})
-	return pet, done, err
 }
 
 func (db *DB) tryDelete(ctx context.Context, id int64) (done bool, err error) {

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"petstore/internal/petstore"
 	"petstore/internal/testservice"
 )
@@ -44,22 +42,6 @@ func TestAChangeThatWaitsDelaysNoOther(t *testing.T) {
 	}
 	if got, err := db.GetPet(t.Context(), locked.ID); err != nil || got.Status != petstore.Sold {
 		t.Errorf("the animal is %+v, %v", got, err)
-	}
-}
-
-func TestChangesThatArriveTogetherShareATransaction(t *testing.T) {
-	db := open(t, testservice.Postgres(t))
-	first, second := mustCreate(t, db), mustCreate(t, db)
-	update := func(id int64) change {
-		return change{updateIfFree, []any{id, "Max", nil, nil}, func(row pgx.Row) error { _, err := scanPet(row); return err }}
-	}
-	done, err := db.changeBatch([]change{update(first.ID), update(-1), update(second.ID), update(second.ID)})
-	if err != nil || !done[0] || done[1] || !done[2] || done[3] {
-		t.Fatalf("the changes of an animal, a missing one, another one and the same again: made %v, %v", done, err)
-	}
-	var transactions int
-	if err := db.pool.QueryRow(t.Context(), "SELECT count(DISTINCT xmin::text) FROM pets").Scan(&transactions); err != nil || transactions != 1 {
-		t.Errorf("they took %d transactions, %v", transactions, err)
 	}
 }
 

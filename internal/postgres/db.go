@@ -47,6 +47,7 @@ type DB struct {
 	batched  func(creates int)
 	watch    petstore.Watch
 	creates  *batch.Writer[petstore.NewPet, petstore.Pet]
+	updates  *batch.Writer[update, petstore.Pet]
 	changes  *batch.Writer[change, bool]
 	gets     *batch.Writer[int64, petstore.Pet]
 	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
@@ -120,6 +121,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	db := &DB{pool: pool, timeouts: cfg.timeouts(), batched: cfg.Batched, watch: cfg.Watch}
 	db.creates = batch.NewWriter(maxBatch, db.createBatch)
+	db.updates = batch.NewWriter(maxChanges, db.updateBatch)
 	db.changes = batch.NewWriter(maxChanges, db.changeBatch)
 	db.gets = batch.NewWriter(maxBatch, db.getBatch)
 	db.pages = batch.NewShared(db.listPage)
@@ -196,6 +198,7 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error {
 	db.stop()
 	db.creates.Close()
+	db.updates.Close()
 	db.changes.Close()
 	db.gets.Close()
 	db.expiries.Close()

@@ -84,7 +84,7 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 				{"(bigint, bigint, smallint)", selectPetsOfStatus, "(20000, 20, 3::smallint)", "pets_by_status"},
 				{"(bigint, bigint)", selectPets, "(20000, 20)", "pets_pkey"},
 				{"(bigint[])", selectPetsByID, "('{1, 2, 3}')", "pets_pkey"},
-				{"(bigint, text, bigint, smallint)", updateIfFree, "(1, NULL, 1, NULL)", "pets_pkey"},
+				{"(bigint[], text[], bigint[], smallint[])", updateAllFree, "('{1, 2}', '{NULL, NULL}', '{1, 1}', '{NULL, NULL}')", "pets_pkey"},
 				{"(bigint)", deleteIfFree, "(1)", "pets_pkey"},
 				{"(bigint, text, bigint)", placeIfFree, "(1, '', 1)", "pets_pkey"},
 				{"(bigint, smallint, smallint)", closeIfFree, "(1, 2::smallint, 3::smallint)", "pets_pkey"},

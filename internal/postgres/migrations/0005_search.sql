@@ -23,16 +23,6 @@ CREATE TABLE marked_blocks (
 -- whether they are marked or not.
 INSERT INTO settings (name, value) VALUES ('words_version', '0'), ('words_from', '0');
 
-CREATE FUNCTION mark_changed_pet() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO marked_blocks (block) VALUES (NEW.id / 64);
-    RETURN NULL;
-END $$;
-
-CREATE TRIGGER pet_changed_in_block AFTER UPDATE OF name, category_id ON pets
-    FOR EACH ROW WHEN ((OLD.name, OLD.category_id) IS DISTINCT FROM (NEW.name, NEW.category_id))
-    EXECUTE FUNCTION mark_changed_pet();
-
 CREATE FUNCTION mark_changed_breed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO marked_blocks (block) VALUES (NEW.pet_id / 64);

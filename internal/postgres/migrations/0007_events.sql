@@ -71,20 +71,30 @@ BEGIN
             FROM removed
         ) AS deleted WHERE events_wanted() GROUP BY slip;
     ELSE
-        INSERT INTO inventory (status, delta)
-        SELECT status, sum(n) FROM (
-            SELECT status, 1 AS n FROM added UNION ALL SELECT status, -1 FROM removed
-        ) AS changes GROUP BY status HAVING sum(n) <> 0;
-        INSERT INTO event_slips (n, record)
-        SELECT count(*), '[' || string_agg(event, ',') || ']' FROM (
-            SELECT '[2,' || id || ',' || to_json(added.name)::text || ',' || added.category_id || ',' || added.status
-                    || ',' || coalesce(to_json(nullif(removed.name, added.name))::text, 'null')
-                    || ',' || coalesce(nullif(removed.category_id, added.category_id)::text, 'null')
-                    || ',' || coalesce(nullif(removed.status, added.status)::text, 'null') || ']' AS event,
-                (row_number() OVER () - 1) / 1000 AS slip
+        WITH changed AS MATERIALIZED (
+            SELECT id, added.name, added.category_id, added.status,
+                removed.name AS old_name, removed.category_id AS old_category_id, removed.status AS old_status
             FROM added JOIN removed USING (id)
             WHERE (removed.name, removed.category_id, removed.status)
                 IS DISTINCT FROM (added.name, added.category_id, added.status)
+        ), counted AS (
+            INSERT INTO inventory (status, delta)
+            SELECT status, sum(n) FROM (
+                SELECT status, 1 AS n FROM changed WHERE status <> old_status
+                UNION ALL SELECT old_status, -1 FROM changed WHERE status <> old_status
+            ) AS moved GROUP BY status HAVING sum(n) <> 0
+        ), marked AS (
+            INSERT INTO marked_blocks (block)
+            SELECT DISTINCT id / 64 FROM changed WHERE (name, category_id) <> (old_name, old_category_id)
+        )
+        INSERT INTO event_slips (n, record)
+        SELECT count(*), '[' || string_agg(event, ',') || ']' FROM (
+            SELECT '[2,' || id || ',' || to_json(name)::text || ',' || category_id || ',' || status
+                    || ',' || coalesce(to_json(nullif(old_name, name))::text, 'null')
+                    || ',' || coalesce(nullif(old_category_id, category_id)::text, 'null')
+                    || ',' || coalesce(nullif(old_status, status)::text, 'null') || ']' AS event,
+                (row_number() OVER () - 1) / 1000 AS slip
+            FROM changed
         ) AS updated WHERE events_wanted() GROUP BY slip;
     END IF;
     RETURN NULL;
