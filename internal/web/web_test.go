@@ -59,6 +59,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/desk/animal.js",
 		"/assets/desk/cards.js",
 		"/assets/desk/categories.js",
+		"/assets/desk/events.js",
 		"/assets/desk/form.js",
 		"/assets/desk/gauge.js",
 		"/assets/desk/list.js",
@@ -72,6 +73,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/docs/main.js", "/assets/docs/style.css", "/assets/docs/try.js",
 		"/assets/shared/access.js", "/assets/shared/address.js", "/assets/shared/api.js", "/assets/shared/clipboard.js",
 		"/assets/shared/dialogs.js", "/assets/shared/fields.js", "/assets/shared/notice.js", "/assets/shared/signin.js",
+		"/assets/shared/stream.js",
 		"/assets/shared/style.css", "/console", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
 	}
 	if got := slices.Sorted(maps.Keys(Pages(""))); !slices.Equal(got, want) {

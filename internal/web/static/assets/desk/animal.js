@@ -46,6 +46,12 @@ export const animalView = {
     if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);
   },
 
+  /** Whether an event may change what the view shows. */
+  concerns({ type, data }) {
+    const id = type.startsWith("pet.") ? data.id : data.petId;
+    return type.startsWith("category.") || String(id) === here().animal;
+  },
+
   /** Shows nothing, because loading failed. */
   clear() {
     section.ariaBusy = null;

@@ -41,6 +41,9 @@ export const listView = {
     show();
   },
 
+  /** Whether an event may change what the view shows. */
+  concerns: ({ type }) => /^(pet|profile|category)\./.test(type),
+
   /** Shows nothing, because loading failed. */
   clear() {
     page = { animals: [] };

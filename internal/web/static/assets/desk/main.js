@@ -9,11 +9,12 @@ import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
+import { follow, onEvent, unfollow } from "./events.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
-import { unwatch, watch } from "./watch.js";
+import { expect, unwatch, watch } from "./watch.js";
 import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -36,6 +37,9 @@ async function open() {
   view.prepare();
   const focused = document.activeElement;
   notice.clear();
+  await follow(); // first, so that the page hears of every change after the load
+  if (signal.aborted) return;
+  expect(view.concerns);
   try {
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
@@ -66,15 +70,24 @@ function switchTo(next) {
   for (const { section } of [listView, animalView]) section.hidden = section !== view.section;
 }
 
-let loads = 0;
+let loads = 0; // how many loads have been made since the names of the categories were fetched
 let missed = 0; // how many refreshes in a row were refused
 let lostMessage; // the message about a failed refresh
 
-// Names of categories change rarely, so only every tenth load fetches them.
+// Names of categories change rarely. The page fetches them after an event about a category, and with every tenth load in
+// case it misses events.
 async function load(signal) {
-  await view.load(signal, loads % 10 === 0 && loadCategories(signal));
+  const names = loads % 10 === 0;
   loads++;
+  await view.load(signal, names && loadCategories(signal)).catch((error) => {
+    if (names) loads = 0;
+    throw error;
+  });
 }
+
+onEvent(({ type }) => {
+  if (type.startsWith("category.")) loads = 0;
+});
 
 async function refresh(signal) {
   try {
@@ -83,17 +96,19 @@ async function refresh(signal) {
     if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {
-    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return error.retryAfter;
+    const wait = error.retryAfter || 0;
+    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return wait;
     // A message about the person's own action stays.
     if (notice.isEmpty() || error.status === 401) {
       lostMessage = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page keeps trying.");
     }
-    return error.retryAfter;
+    return wait;
   }
 }
 
 function signOut(reason) {
   stop();
+  unfollow();
   closeDialogs();
   abandonChanges();
   loads = 0;
