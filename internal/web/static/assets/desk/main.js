@@ -14,6 +14,7 @@ import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { unwatch, watch } from "./watch.js";
+import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -125,7 +126,7 @@ watchForm(
   (animal) => {
     insertAnimal(animal);
     const { status } = here();
-    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${animal.status}, which this filter hides.`);
+    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
   },
   (animal) => {
     showEdited(animal);
