@@ -331,7 +331,7 @@ func TestTheStreamFollowsTheKey(t *testing.T) {
 	reader := newReadOnlyKey(t, database)
 	add(t, s, animal("Olive", "available"))
 	page := openRecorded(t, s, s.URL, "")
-	page.Wait(isOpen(1))
+	page.Wait(isOpen(1) + ` && ` + showsExactly("Olive"))
 	page.Click("#change-key")
 	page.Fill("#key", reader)
 	page.Press(enter)
