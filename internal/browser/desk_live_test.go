@@ -69,14 +69,21 @@ func TestOfTwoReservationsOfTheSameAnimalOneIsRefusedWithTheReason(t *testing.T)
 	}
 }
 
-func TestAHiddenPageDoesNotPoll(t *testing.T) {
+// openPolling is like openDesk, but the page gets no stream and polls. The page counts its requests in asked.
+func openPolling(t *testing.T, query string, animals ...string) (*testservice.Instance, *testservice.Page) {
+	t.Helper()
 	t.Parallel()
 	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"))
+	add(t, s, animals...)
 	page := testservice.Browser(t)
 	page.Before(`window.asked = 0; window.fetch = new Proxy(fetch, {apply: (f, self, [url, options]) => (asked++,
 		String(url).includes("/v1/events") ? Promise.resolve(new Response("", {status: 404})) : f(url, options))})`)
-	page.Open(s.URL + "/#key=" + s.Key)
+	page.Open(s.URL + "/" + query + "#key=" + s.Key)
+	return s, page
+}
+
+func TestAHiddenPageDoesNotPoll(t *testing.T) {
+	s, page := openPolling(t, "", animal("Olive", "available"))
 	page.Wait(showsExactly("Olive"))
 	loaded := testservice.Eval[int](page, `asked`)
 	page.Wait(fmt.Sprintf(`asked >= %d`, loaded+4)) // the page has polled twice

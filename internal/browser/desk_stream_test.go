@@ -240,6 +240,19 @@ func TestATabBeginsAnewWhenTheServerNoLongerHasItsEvents(t *testing.T) {
 	}
 }
 
+func TestALoadThatFailsIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Olive", "available"))
+	page := openRecorded(t, s, s.URL, "")
+	page.Wait(showsExactly("Olive") + ` && ` + isOpen(1))
+	answerAll(page, `method === "GET"`, `Promise.resolve(new Response("", {status: 502}))`)
+	add(t, s, animal("Maple", "available"))
+	page.Wait(mayHave)
+	testservice.Eval[bool](page, putBack)
+	page.Wait(`notice.innerText === "" && ` + showsExactly("Maple", "Olive"))
+}
+
 func TestWithoutAStreamTheDeskPolls(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
