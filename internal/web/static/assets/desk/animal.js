@@ -72,7 +72,7 @@ function show(next) {
 function describe(animal, order) {
   byId("animal-meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
   showStatus(byId("animal-status"), animal.status);
-  draw(section.querySelector(".portrait"), animal);
+  draw(section.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
   showChoices(actionsFor(animal, order));
 }
 
