@@ -54,7 +54,7 @@ func TestTheDeskIsUsableByKeyboardAlone(t *testing.T) {
 	page.Press("J. Tanaka" + tab + tab + tab)
 	reach("#send-reserve")
 	page.Press(enter)
-	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && document.activeElement.id === "animal-name"`)
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit") + ` && document.activeElement.id === "animal-name"`)
 	reach(act("bring-back"))
 	page.Press(enter)
 	page.Wait(isAvailable)

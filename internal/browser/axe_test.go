@@ -65,7 +65,7 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	page.Click("#change-key")
 	check("the dialog for another key")
 	page.Open(s.URL + "/?animal=2")
-	page.Wait(isSold)
+	page.Wait(isAdopted)
 	s.Kill()
 	page.Click(act("bring-back"))
 	page.Wait(`notice.innerText.includes("cannot be reached")`)

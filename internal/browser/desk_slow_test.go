@@ -40,7 +40,7 @@ func TestAButtonActsOnTheAnimalItWasClickedFor(t *testing.T) {
 	add(t, s, animal("Olive", "available"), animal("Biscuit", "available"))
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
 	page := openAt(t, s, "?animal=1")
-	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit"))
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit"))
 	answerOnce(page, "POST", onRelease)
 	page.Click(act("bring-back"))
 	page.Wait(isAvailable)
@@ -59,7 +59,7 @@ func TestAButtonActsOnTheAnimalItWasClickedFor(t *testing.T) {
 
 func TestAButtonDoesNothingOnceItsAnimalIsClosed(t *testing.T) {
 	_, page := openDesk(t, "?animal=1", animal("Olive", "sold"))
-	page.Wait(isSold)
+	page.Wait(isAdopted)
 	answerOnce(page, "PATCH", onRelease)
 	page.Click(act("bring-back"))
 	page.Wait(isAvailable)
@@ -118,7 +118,7 @@ func TestAChangeDoesNotWaitForTheChangeOfAnotherAnimal(t *testing.T) {
 	page.Wait(isAvailable)
 	answerOnce(page, "PATCH", onRelease)
 	page.Click(act("adopt"))
-	page.Wait(isSold)
+	page.Wait(isAdopted)
 	page.Click("#close-animal")
 	page.Click(`[data-animal="2"]`)
 	page.Click(act("reserve"))
@@ -158,7 +158,7 @@ func TestAMissingAnswerIsReportedAfterATimeout(t *testing.T) {
 	} {
 		answerOnce(page, "PATCH", answer)
 		page.Click(act("adopt"))
-		page.Wait(isSold)
+		page.Wait(isAdopted)
 		page.Wait(mayBeDone + " && " + isAvailable)
 	}
 }

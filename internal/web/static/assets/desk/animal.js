@@ -13,6 +13,7 @@ import { deletePet, findPet, openOrder } from "./operations.js";
 import { draw } from "./portrait.js";
 import { askReservation, forgetReservation } from "./reserve.js";
 import { exactly, fromNow } from "./time.js";
+import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const section = byId("animal");
@@ -43,7 +44,7 @@ export const animalView = {
     if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // out of date, because a change came after the load
     const before = shown.animal;
     show({ animal, order, missing: !animal });
-    if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${animal.status}.`);
+    if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);
   },
 
   /** Shows nothing, because loading failed. */

@@ -1,15 +1,13 @@
 import { here, link } from "./address.js";
 import { categoryName } from "./categories.js";
 import { draw } from "./portrait.js";
+import { statusName } from "./words.js";
 
 const template = document.getElementById("card").content.firstElementChild;
 
-/** A status as a label. */
-export const capitalize = (status) => status.charAt(0).toUpperCase() + status.slice(1);
-
 /** Writes a status into its label. */
 export function showStatus(label, status) {
-  label.querySelector("span").textContent = capitalize(status);
+  label.querySelector("span").textContent = statusName(status);
   label.querySelector("use").setAttribute("href", `#${status}`);
   label.dataset.status = status;
 }

@@ -2,8 +2,9 @@
 
 import { trail } from "../shared/address.js";
 import { goBack, goFirst, goNext, here } from "./address.js";
-import { showCards, capitalize } from "./cards.js";
+import { showCards } from "./cards.js";
 import { getInventory, listPets, pageSize } from "./operations.js";
+import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const list = byId("animals");
@@ -25,7 +26,7 @@ export const listView = {
     for (const link of document.querySelectorAll(".filter a")) {
       link.ariaCurrent = link.dataset.status === status ? "page" : null;
     }
-    document.title = `${status ? capitalize(status) : "All"} animals · Petstore`;
+    document.title = `${status ? statusName(status) : "All"} animals · Petstore`;
     paging = pager.contains(document.activeElement);
     next = page.next = undefined;
     byId("empty").hidden = true;
@@ -101,7 +102,7 @@ function showPager(shown) {
   const { status, cursor, page: number } = here();
   const all = counts ? Math.max(total(status), shown) : shown;
   const pages = Math.max(Math.ceil(all / pageSize), number + (next ? 1 : 0));
-  const kind = `${status && `${status} `}${all === 1 ? "animal" : "animals"}`;
+  const kind = `${status && `${statusName(status).toLowerCase()} `}${all === 1 ? "animal" : "animals"}`;
   summarize(shown ? `${shown} of ${all.toLocaleString("en")} ${kind}` : "");
   byId("place").textContent = `Page ${number.toLocaleString("en")} of ${pages.toLocaleString("en")}`;
   byId("next").disabled = !next;
@@ -115,7 +116,7 @@ function showEmpty(empty) {
   if (!empty) return;
   const { status, cursor } = here();
   const [title, text] = byId("empty").querySelectorAll("h2, p");
-  title.textContent = cursor ? "Nothing is left on this page" : status ? `No animal is ${status}` : "No animals yet";
+  title.textContent = cursor ? "Nothing is left on this page" : status ? `No animal is ${statusName(status).toLowerCase()}` : "No animals yet";
   text.textContent = cursor || status ? "There may be other animals." : "The store is empty. The first animal you add appears here.";
   byId("empty-add").hidden = Boolean(cursor || status);
   byId("empty-all").hidden = !cursor && !status;

@@ -16,6 +16,7 @@ import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
 import { unwatch, watch } from "./watch.js";
+import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -131,7 +132,7 @@ watchForm(
   (animal) => {
     insertAnimal(animal);
     const { status } = here();
-    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${animal.status}, which this filter hides.`);
+    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
   },
   (animal) => {
     showEdited(animal);
