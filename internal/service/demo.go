@@ -29,7 +29,7 @@ func (c *Demo) Run(ctx context.Context, con *terminal.Console) error {
 		return err
 	}
 	fmt.Fprintf(con.Stdout, "This is a demonstration with %d animals. Open the link below in a browser. Stop with Ctrl-C.\n\n", len(demoAnimals))
-	serve := Serve{Flags: flags, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, OrderHold: terminal.Duration(petstore.DefaultHold), EventsKeep: terminal.Duration(24 * time.Hour), EventsMost: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
+	serve := Serve{Flags: flags, StoreName: defaultStoreName, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, OrderHold: terminal.Duration(petstore.DefaultHold), EventsKeep: terminal.Duration(24 * time.Hour), EventsMost: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
 	return serve.Run(ctx, con)
 }
 

@@ -41,15 +41,14 @@ var contentTypes = map[string]string{
 	".json": "application/json",
 }
 
-// Pages maps the path of every page to the handler for its GET and HEAD requests. The argument base is the address that
-// clients use, without the version. It is empty if the server does not know its address.
-func Pages(base string) map[string]http.Handler {
-	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(base) })}
-	addDocuments(pages, base)
+// Pages maps the path of every page to the handler for its GET and HEAD requests.
+func Pages(s Settings) map[string]http.Handler {
+	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(s.reference()) })}
+	addDocuments(pages, s.BaseURL)
 	for _, pattern := range []string{"static/*.*", "static/assets/*/*"} {
 		names, _ := fs.Glob(files, pattern) // cannot fail, because the patterns are well-formed
 		for _, name := range names {
-			pages[pagePath(name)] = newPage(name, func() []byte { return read(files, name) })
+			pages[pagePath(name)] = newPage(name, func() []byte { return s.render(name) })
 		}
 	}
 	return pages
@@ -62,14 +61,6 @@ func pagePath(name string) string {
 		return "/"
 	}
 	return path
-}
-
-func read(fsys embed.FS, name string) []byte {
-	body, err := fsys.ReadFile(name)
-	if err != nil {
-		panic(err) // never happens, because the file is embedded
-	}
-	return body
 }
 
 // page serves one file. It renders the content at the first request, so that the server starts without delay.

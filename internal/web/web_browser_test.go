@@ -42,7 +42,7 @@ func serveScript(t *testing.T, answers ...http.HandlerFunc) *script {
 // serveScriptOn starts an API with prepared answers to the calls for which scripted returns true.
 func serveScriptOn(t *testing.T, scripted func(*http.Request) bool, answers ...http.HandlerFunc) *script {
 	s := &script{answers: answers, unscripted: maps.Clone(unscripted)}
-	pages := Pages("")
+	pages := Pages(someSettings)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if scripted(r) {
 			s.next(r)(w, r)

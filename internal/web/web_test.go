@@ -16,13 +16,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oasdiff/yaml"
 
 	"petstore/api"
 )
 
-var allPages = sync.OnceValue(func() map[string]http.Handler { return Pages("") })
+var someSettings = Settings{StoreName: "Petstore", Hold: 72 * time.Hour}
+
+var allPages = sync.OnceValue(func() map[string]http.Handler { return Pages(someSettings) })
 
 func get(t *testing.T, path string, headers ...string) *http.Response {
 	t.Helper()
@@ -58,6 +61,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/desk/address.js",
 		"/assets/desk/animal.js",
 		"/assets/desk/cards.js",
+		"/assets/desk/categories-view.js",
 		"/assets/desk/categories.js",
 		"/assets/desk/form.js",
 		"/assets/desk/gauge.js",
@@ -65,16 +69,20 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/desk/main.js",
 		"/assets/desk/operations.js",
 		"/assets/desk/portrait.js",
+		"/assets/desk/reservations.js",
 		"/assets/desk/reserve.js",
+		"/assets/desk/rows.js",
 		"/assets/desk/style.css",
+		"/assets/desk/time.js",
+		"/assets/desk/views.css",
 		"/assets/desk/watch.js",
 		"/assets/desk/words.js",
 		"/assets/docs/main.js", "/assets/docs/style.css", "/assets/docs/try.js",
 		"/assets/shared/access.js", "/assets/shared/address.js", "/assets/shared/api.js", "/assets/shared/clipboard.js",
 		"/assets/shared/dialogs.js", "/assets/shared/fields.js", "/assets/shared/notice.js", "/assets/shared/signin.js",
-		"/assets/shared/style.css", "/console", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
+		"/assets/shared/store.js", "/assets/shared/style.css", "/console", "/docs", "/favicon.svg", "/openapi.json", "/openapi.yaml",
 	}
-	if got := slices.Sorted(maps.Keys(Pages(""))); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(Pages(someSettings))); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -225,7 +233,7 @@ func TestADocumentNamesTheServerThatServesIt(t *testing.T) {
 		"https://api.example.com":      {"https://api.example.com/v1"},
 		"http://[::1]:8080/a%22b/$1:c": {"http://[::1]:8080/a%22b/$1:c/v1"},
 	} {
-		pages := Pages(base)
+		pages := Pages(Settings{BaseURL: base})
 		for path, original := range map[string][]byte{"/openapi.json": api.JSON, "/openapi.yaml": api.YAML} {
 			recorder := httptest.NewRecorder()
 			pages[path].ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
@@ -261,7 +269,7 @@ func parse(t *testing.T, text []byte) (document map[string]any) {
 
 func TestHeadAnswersWithoutABody(t *testing.T) {
 	recorder := httptest.NewRecorder()
-	Pages("")["/"].ServeHTTP(recorder, httptest.NewRequest(http.MethodHead, "/", nil))
+	Pages(someSettings)["/"].ServeHTTP(recorder, httptest.NewRequest(http.MethodHead, "/", nil))
 	if recorder.Code != http.StatusOK || recorder.Body.Len() > 0 {
 		t.Errorf("got %d with %d bytes", recorder.Code, recorder.Body.Len())
 	}

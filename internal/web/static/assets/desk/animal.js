@@ -3,6 +3,7 @@
 import { Refusal, retry } from "../shared/api.js";
 import { askToConfirm, focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, say, stripBidi } from "../shared/notice.js";
+import { storeName } from "../shared/store.js";
 import { actionsFor, reservation } from "./actions.js";
 import { closeAnimal, here } from "./address.js";
 import { showStatus } from "./cards.js";
@@ -30,7 +31,7 @@ export const animalView = {
   prepare() {
     const { animal } = here();
     if (String(shown.animal?.id) !== animal) shown = {};
-    document.title = `Animal ${animal} · Petstore`;
+    document.title = `Animal ${animal} · ${storeName()}`;
     section.ariaBusy = "true";
     show(shown);
   },
@@ -64,7 +65,7 @@ function show(next) {
   byId("animal-name").textContent = animal?.name ?? (missing ? `There is no animal ${here().animal}` : "");
   byId("missing").hidden = !missing;
   showOrder(order);
-  if (animal || missing) document.title = `${stripBidi(byId("animal-name").textContent)} · Petstore`;
+  if (animal || missing) document.title = `${stripBidi(byId("animal-name").textContent)} · ${storeName()}`;
   if (animal) describe(animal, order);
   if (section.contains(focused) && !focused.checkVisibility()) animalView.focus();
 }
@@ -72,7 +73,7 @@ function show(next) {
 function describe(animal, order) {
   byId("animal-meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
   showStatus(byId("animal-status"), animal.status);
-  draw(section.querySelector(".portrait"), animal);
+  draw(section.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
   showChoices(actionsFor(animal, order));
 }
 

@@ -22,7 +22,7 @@ function fill(item, animal) {
   name.dataset.animal = animal.id;
   item.querySelector(".meta").textContent = `${categoryName(animal.categoryId)} · No.\u00a0${animal.id}`;
   showStatus(item.querySelector(".status"), animal.status);
-  draw(item.querySelector(".portrait"), animal);
+  draw(item.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
   item.dataset.shown = shown;
   return item;
 }

@@ -3,6 +3,7 @@
 import { Refusal, Unreachable, retry } from "../shared/api.js";
 import { askToConfirm, focusIsLost } from "../shared/dialogs.js";
 import { Notice, explain, notice, say, stripBidi } from "../shared/notice.js";
+import { storeName } from "../shared/store.js";
 import { link } from "./address.js";
 import { allCategories, loadCategories, setCategory } from "./categories.js";
 import { categoryNamer, createCategory, deleteCategory } from "./operations.js";
@@ -23,7 +24,7 @@ export const categoriesView = {
 
   /** Shows that the categories are being loaded. */
   prepare() {
-    document.title = "Categories · Petstore";
+    document.title = `Categories · ${storeName()}`;
     section.ariaBusy = "true";
   },
 

@@ -1,6 +1,7 @@
 // The view of the list, one page at a time.
 
 import { trail } from "../shared/address.js";
+import { storeName } from "../shared/store.js";
 import { goBack, goFirst, goNext, here } from "./address.js";
 import { showCards } from "./cards.js";
 import { getInventory, listPets, pageSize } from "./operations.js";
@@ -26,7 +27,7 @@ export const listView = {
     for (const link of document.querySelectorAll(".filter a")) {
       link.ariaCurrent = link.dataset.status === status ? "page" : null;
     }
-    document.title = `${status ? statusName(status) : "All"} animals · Petstore`;
+    document.title = `${status ? statusName(status) : "All"} animals · ${storeName()}`;
     paging = pager.contains(document.activeElement);
     next = page.next = undefined;
     byId("empty").hidden = true;

@@ -161,6 +161,6 @@ document.addEventListener("click", (event) => {
   else go(link.href);
 });
 
-for (const [i, svg] of document.querySelectorAll(".window svg").entries()) draw(svg, { id: i + 2, categoryId: i + 1 });
+for (const [i, species] of ["dog", "cat", "rabbit", "bird"].entries()) draw(document.querySelectorAll(".window svg")[i], i + 2, species);
 
 open();

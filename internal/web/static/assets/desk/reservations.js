@@ -1,5 +1,6 @@
 // The view of the reservations: the open orders by the day on which their hold ends.
 
+import { storeName } from "../shared/store.js";
 import { here, link } from "./address.js";
 import { categoryName } from "./categories.js";
 import { findPet, listOpenOrders, listReservedPets } from "./operations.js";
@@ -22,7 +23,7 @@ export const reservationsView = {
 
   /** Shows that the reservations are being loaded. */
   prepare() {
-    document.title = "Reservations · Petstore";
+    document.title = `Reservations · ${storeName()}`;
     section.ariaBusy = "true";
     byId("no-reservations").hidden = true;
     animals.clear();
@@ -113,7 +114,7 @@ function fill(row, order) {
     row.querySelector(".whom").textContent = order.reference ? `For ${order.reference}` : "Without a reference";
     row.querySelector("time").dateTime = order.expiresAt;
     row.querySelector("time").textContent = exactly(order.expiresAt);
-    draw(row.querySelector(".portrait"), animal);
+    draw(row.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
   }
   row.querySelector("b").textContent = `${Date.parse(order.expiresAt) <= Date.now() ? "Ended" : "Ends"} ${fromNow(order.expiresAt)}`;
 }
