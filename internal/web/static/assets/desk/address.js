@@ -1,8 +1,9 @@
-// The views of the desk, and their addresses: filter, page and open animal.
+// The views of the desk, and their addresses: view, filter, page and open animal.
 
 import { go, trail } from "../shared/address.js";
 
 export const statuses = ["available", "pending", "sold"];
+const views = ["reservations", "categories"]; // the views beside the list
 
 /** The view that the address names, without invalid parts. */
 export function here() {
@@ -10,6 +11,7 @@ export function here() {
   const status = query.get("status");
   const number = (name) => (/^[1-9]\d{0,15}$/.test(query.get(name)) ? query.get(name) : "");
   return {
+    view: views.find((view) => view === query.get("view")) ?? "",
     status: statuses.includes(status) ? status : "",
     cursor: query.get("cursor") ?? "",
     page: Number(number("page")) || 1,
@@ -18,8 +20,9 @@ export function here() {
 }
 
 /** The address of a view. */
-export function link({ status, cursor, page, animal }) {
+export function link({ view, status, cursor, page, animal }) {
   const query = new URLSearchParams();
+  if (view) query.set("view", view);
   if (status) query.set("status", status);
   if (cursor) query.set("cursor", cursor);
   if (cursor && page > 1) query.set("page", page);

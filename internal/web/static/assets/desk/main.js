@@ -9,15 +9,19 @@ import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
+import { categoriesView } from "./categories-view.js";
 import { follow, onEvent, unfollow } from "./events.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
+import { reservationsView } from "./reservations.js";
 import { expect, unwatch, watch } from "./watch.js";
 import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
+
+const views = { "": listView, reservations: reservationsView, categories: categoriesView };
 
 let opening = new AbortController(); // aborts the view that is being opened
 let view; // the view that is shown
@@ -28,12 +32,12 @@ let reopen; // opens the view again after a failure
 async function open() {
   stop();
   if (!apiKey.get()) return signOut();
-  const { animal } = here();
+  const { animal, view: name } = here();
   const from = view;
   const { signal } = opening;
   const asked = isAsking();
   if (!asked) unlock();
-  switchTo(animal ? animalView : listView);
+  switchTo(animal ? animalView : views[name]);
   view.prepare();
   const focused = document.activeElement;
   notice.clear();
@@ -44,7 +48,7 @@ async function open() {
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
-    if (asked) byId(animal ? "animal-name" : "title").focus();
+    if (asked) heading().focus();
     else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
     await learnAccess();
@@ -67,8 +71,11 @@ function stop() {
 
 function switchTo(next) {
   view = next;
-  for (const { section } of [listView, animalView]) section.hidden = section !== view.section;
+  for (const { section } of [animalView, ...Object.values(views)]) section.hidden = section !== view.section;
+  for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = views[link.dataset.view] === view ? "page" : null;
 }
+
+const heading = () => view.section.querySelector("h1") ?? byId("title");
 
 let loads = 0; // how many loads have been made since the names of the categories were fetched
 let missed = 0; // how many refreshes in a row were refused
@@ -113,8 +120,7 @@ function signOut(reason) {
   abandonChanges();
   loads = 0;
   notice.clear();
-  animalView.clear();
-  listView.clear();
+  for (const { clear } of [animalView, ...Object.values(views)]) clear();
   switchTo(listView);
   byId("gauge").hidden = true;
   askForKey(reason);
@@ -161,12 +167,12 @@ byId("find").addEventListener("submit", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".filter a, .brand, .card a, .skip");
+  const link = event.target.closest(".filter a, .views a, .rows a, .brand, .card a, .skip");
   if (link && event.detail > 1) return event.preventDefault(); // the second click of a double click
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);
-  else if (link.matches(".skip")) byId(view === animalView ? "animal-name" : "animals").focus();
+  else if (link.matches(".skip")) (view === listView ? byId("animals") : heading()).focus();
   else go(link.href);
 });
 
