@@ -278,7 +278,7 @@ func TestHeadAnswersWithoutABody(t *testing.T) {
 func TestFilesHaveNoInlineScriptOrStyleAndNameNoOtherHost(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<style|\bstyle=|<script[^>]*>[^<]|\son\w+=|javascript:|innerHTML|outerHTML|insertAdjacentHTML|document\.write`)
 	host := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9-]+\.[a-z]`)
-	err := fs.WalkDir(files, "static", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
