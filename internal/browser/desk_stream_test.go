@@ -360,3 +360,32 @@ func TestTheStreamFollowsTheKey(t *testing.T) {
 		return strings.Contains(s.Scrape(t), "\npetstore_event_streams 0\n")
 	})
 }
+
+func TestAnAnimalDeletedBySomebodyElseLeavesNoOtherMessage(t *testing.T) {
+	s, page := openDesk(t, "?animal=1", animal("Olive", "sold"))
+	page.Wait(isAdopted)
+	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"available"}`)
+	page.Wait(`said.innerText === "Olive is now available."`)
+	s.Ask(t, http.MethodDelete, "/v1/pets/1", "")
+	page.Wait(`animal.innerText.includes("There is no animal 1") && said.innerText === "Somebody has deleted Olive."`)
+}
+
+func TestASuccessRemovesTheMessageOfAnEarlierRefusal(t *testing.T) {
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
+	page.Wait(isAvailable)
+	refuse := func() {
+		t.Helper()
+		answerOnce(page, "PATCH", `Promise.resolve(new Response('{"code":"conflict","message":"Not this time."}', {status: 409}))`)
+		page.Click(act("adopt"))
+		page.Wait(`notice.innerText.includes("Not this time.")`)
+	}
+	refuse()
+	page.Click(act("edit"))
+	page.Fill("#name", "Olivia")
+	page.Click("#send-add")
+	page.Wait(`said.innerText === "Olivia was saved." && notice.innerText === ""`)
+	refuse()
+	page.Click(act("adopt"))
+	page.Wait(isAdopted + ` && notice.innerText === ""`)
+	testservice.Eventually(t, "the animal is adopted", 30*time.Second, func() bool { return s.EveryPet(t)[0].Status == "sold" })
+}

@@ -34,12 +34,14 @@ export const listView = {
     list.ariaBusy = "true";
   },
 
-  /** Loads the page and the counts, waits for the other requests, and shows the result. */
+  /** Loads the page and the counts, waits for the other requests, and shows the result, or returns false if it is out of date. */
   async load(signal, others) {
     const before = changes;
     const fetched = await Promise.all([listPets(here(), signal), getInventory(signal), others]);
-    if (before === changes) [page, counts] = fetched;
+    const current = before === changes;
+    if (current) [page, counts] = fetched;
     show();
+    return current;
   },
 
   /** Whether an event may change what the view shows. */

@@ -4,7 +4,7 @@ import { forgetAccess, learnAccess } from "../shared/access.js";
 import { go, onMove } from "../shared/address.js";
 import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
-import { explain, notice, onRefusedKey, say } from "../shared/notice.js";
+import { explain, notice, onRefusedKey, report, say } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
@@ -16,7 +16,7 @@ import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
-import { expect, unwatch, watch } from "./watch.js";
+import { expect, look, unwatch, watch } from "./watch.js";
 import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -86,10 +86,12 @@ let lostMessage; // the message about a failed refresh
 async function load(signal) {
   const names = loads % 10 === 0;
   loads++;
-  await view.load(signal, names && loadCategories(signal)).catch((error) => {
+  try {
+    if ((await view.load(signal, names && loadCategories(signal))) === false) look();
+  } catch (error) {
     if (names) loads = 0;
     throw error;
-  });
+  }
 }
 
 onEvent(({ type }) => {
@@ -147,11 +149,11 @@ watchForm(
   (animal) => {
     insertAnimal(animal);
     const { status } = here();
-    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
+    report(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
   },
   (animal) => {
     showEdited(animal);
-    say(`${animal.name} was saved.`);
+    report(`${animal.name} was saved.`);
   },
 );
 

@@ -88,7 +88,8 @@ export function unwatch() {
   loading = undefined;
 }
 
-function look() {
+/** Loads the view again as soon as the rate limit allows it. */
+export function look() {
   stale = true;
   schedule();
 }
