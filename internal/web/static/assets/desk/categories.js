@@ -10,6 +10,9 @@ export async function loadCategories(signal) {
   names = new Map((await listCategories(signal)).map(({ id, name }) => [String(id), name]));
 }
 
+/** The numbers of all categories that have names, in the order of the names. */
+export const categoryNumbers = () => [...names.keys()].sort((a, b) => names.get(a).localeCompare(names.get(b)));
+
 /** The category as the page shows it. */
 export const categoryName = (id) => stripBidi(names.get(String(id)) ?? `Category\u00a0${id}`);
 

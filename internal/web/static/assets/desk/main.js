@@ -63,6 +63,7 @@ function stop() {
 
 function switchTo(next) {
   view = next;
+  history.scrollRestoration = view === listView ? "manual" : "auto"; // the list returns to its place itself
   for (const { section } of [listView, animalView]) section.hidden = section !== view.section;
 }
 
@@ -124,9 +125,8 @@ window.addEventListener("online", () => reopen?.());
 
 watchForm(
   (animal) => {
-    insertAnimal(animal);
-    const { status } = here();
-    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
+    const belongs = insertAnimal(animal);
+    say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal) => {
     showEdited(animal);
@@ -135,15 +135,6 @@ watchForm(
 );
 
 for (const id of ["open-add", "empty-add"]) byId(id).addEventListener("click", () => openForm());
-byId("empty-all").addEventListener("click", () => go("./"));
-
-byId("find").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const number = byId("number").value.trim().replace(/^(#|no\.?)\s*/i, "");
-  if (/^[1-9]\d{0,15}$/.test(number)) return openAnimal(number);
-  say("Type the number of an animal, such as 7.");
-  byId("number").focus();
-});
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".filter a, .brand, .card a, .skip");
