@@ -9,14 +9,14 @@ import (
 	"petstore/internal/web"
 )
 
-// pages returns the pages and files that the public listener serves without a key. The keys of the map are paths.
-func (c *Serve) pages(s settings) map[string]http.Handler {
-	return web.Pages(web.Settings{
+// webSettings returns what the pages say about the store and the server.
+func (c *Serve) webSettings(s settings) web.Settings {
+	return web.Settings{
 		BaseURL:   s.baseURL,
 		StoreName: c.StoreName,
 		Staging:   c.Environment == petstore.Staging,
 		Hold:      time.Duration(c.OrderHold),
-	})
+	}
 }
 
 const (

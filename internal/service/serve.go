@@ -20,6 +20,7 @@ import (
 	"petstore/internal/ratelimit"
 	"petstore/internal/server"
 	"petstore/internal/terminal"
+	"petstore/internal/web"
 )
 
 // Serve is the command that serves the API.
@@ -146,9 +147,12 @@ func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
 
 // config returns the part of the API's configuration that comes from the settings.
 func (c *Serve) config(s settings) httpapi.Config {
+	shown := c.webSettings(s)
+	pages := web.Pages(shown)
 	return httpapi.Config{
 		Environment:    c.Environment,
-		Pages:          c.pages(s),
+		Pages:          pages,
+		NoPage:         web.NotFound(shown, pages),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,
 		TrustedProxies: s.proxies,

@@ -23,7 +23,7 @@ import (
 	"petstore/internal/web/reference"
 )
 
-//go:embed static
+//go:embed static notfound.html
 var files embed.FS
 
 // policy is the content security policy of every page. Anyone may have written the names of animals. The browser may
@@ -100,11 +100,7 @@ func newPage(name string, render func() []byte) *page {
 // changed.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Type", p.contentType)
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-cache")
+	setHeaders(h, p.contentType)
 	h.Set("Vary", "Accept-Encoding")
 	c := p.content()
 	body, tag := c.plain, c.tag
@@ -124,6 +120,15 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		w.Write(body)
 	}
+}
+
+// setHeaders sets the headers that all pages have.
+func setHeaders(h http.Header, contentType string) {
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache")
 }
 
 func compress(plain []byte) []byte {

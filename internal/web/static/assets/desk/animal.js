@@ -13,6 +13,7 @@ import { hideAnimal } from "./list.js";
 import { deletePet, findPet, openOrder } from "./operations.js";
 import { draw } from "./portrait.js";
 import { askReservation, forgetReservation } from "./reserve.js";
+import { exactly, fromNow } from "./time.js";
 import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -84,23 +85,14 @@ function showChoices(possible) {
   }
 }
 
-const moment = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
-const distance = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-
 function showOrder(order) {
   byId("order").hidden = !order;
   if (!order) return;
   byId("order-reference").textContent = order.reference ? `For ${order.reference}` : "Without a reference";
   byId("order-end").textContent = order.expiresAt
-    ? `The hold ends ${moment.format(new Date(order.expiresAt))}, ${fromNow(new Date(order.expiresAt))}.`
+    ? `The hold ends ${exactly(order.expiresAt)}, ${fromNow(order.expiresAt)}.`
     : "The order is being placed.";
-  byId("order-number").textContent = order.id ? `Order ${order.id}, placed ${moment.format(new Date(order.createdAt))}` : "";
-}
-
-function fromNow(time) {
-  const minutes = Math.round((time - Date.now()) / 60_000);
-  if (Math.abs(minutes) < 90) return distance.format(minutes, "minute");
-  return minutes < 2880 ? distance.format(Math.round(minutes / 60), "hour") : distance.format(Math.round(minutes / 1440), "day");
+  byId("order-number").textContent = order.id ? `Order ${order.id}, placed ${exactly(order.createdAt)}` : "";
 }
 
 const countChange = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);

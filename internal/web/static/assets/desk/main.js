@@ -9,14 +9,17 @@ import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
+import { categoriesView } from "./categories-view.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
+import { reservationsView } from "./reservations.js";
 import { unwatch, watch } from "./watch.js";
-import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
+
+const views = { "": listView, reservations: reservationsView, categories: categoriesView };
 
 let opening = new AbortController(); // aborts the view that is being opened
 let view; // the view that is shown
@@ -27,12 +30,12 @@ let reopen; // opens the view again after a failure
 async function open() {
   stop();
   if (!apiKey.get()) return signOut();
-  const { animal } = here();
+  const { animal, view: name } = here();
   const from = view;
   const { signal } = opening;
   const asked = isAsking();
   if (!asked) unlock();
-  switchTo(animal ? animalView : listView);
+  switchTo(animal ? animalView : views[name]);
   view.prepare();
   const focused = document.activeElement;
   notice.clear();
@@ -40,7 +43,7 @@ async function open() {
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
-    if (asked) byId(animal ? "animal-name" : "title").focus();
+    if (asked) heading().focus();
     else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
     await learnAccess();
@@ -64,8 +67,11 @@ function stop() {
 function switchTo(next) {
   view = next;
   history.scrollRestoration = view === listView ? "manual" : "auto"; // the list returns to its place itself
-  for (const { section } of [listView, animalView]) section.hidden = section !== view.section;
+  for (const { section } of [animalView, ...Object.values(views)]) section.hidden = section !== view.section;
+  for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = views[link.dataset.view] === view ? "page" : null;
 }
+
+const heading = () => view.section.querySelector("h1") ?? byId("title");
 
 let loads = 0;
 let missed = 0; // how many refreshes in a row were refused
@@ -99,8 +105,7 @@ function signOut(reason) {
   abandonChanges();
   loads = 0;
   notice.clear();
-  animalView.clear();
-  listView.clear();
+  for (const { clear } of [animalView, ...Object.values(views)]) clear();
   switchTo(listView);
   byId("gauge").hidden = true;
   askForKey(reason);
@@ -137,12 +142,12 @@ watchForm(
 for (const id of ["open-add", "empty-add"]) byId(id).addEventListener("click", () => openForm());
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".filter a, .brand, .card a, .skip");
+  const link = event.target.closest(".filter a, .views a, .rows a, .brand, .card a, .skip");
   if (link && event.detail > 1) return event.preventDefault(); // the second click of a double click
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);
-  else if (link.matches(".skip")) byId(view === animalView ? "animal-name" : "animals").focus();
+  else if (link.matches(".skip")) (view === listView ? byId("animals") : heading()).focus();
   else go(link.href);
 });
 

@@ -13,24 +13,36 @@ export async function listPets({ status, category, q, id, cursor, limit = pageSi
 /** The address of a photo on this page's own host. The rest is ignored, because it may name another host, as in nextCursor. */
 export const photoURL = (url) => new URL(url.slice(url.lastIndexOf("/photos/") + 1), document.baseURI).href;
 
-/** The animal with that id, or undefined. */
-export const findPet = async (id, signal) => (await call(apiURL("pets", { id }), { signal })).body[0];
+/** The animal with that id, or undefined. If include is "profile", the animal has its profile. */
+export const findPet = async (id, signal, include) => (await call(apiURL("pets", { id, include }), { signal })).body[0];
 
 /** The open order that holds an animal, or undefined. */
 export const openOrder = async (petId, signal) => (await call(apiURL("orders", { petId, status: "open", limit: 1 }), { signal })).body[0];
 
 export const getInventory = async (signal) => (await call(apiURL("inventory"), { signal })).body;
 
-/** All categories, but at most ten pages, because nobody picks a name from a longer list. */
-export async function listCategories(signal) {
+// Pages of a list, one after the other, at most ten, because nobody reads a longer list. Ends early if the callback says that
+// enough was found. Returns what was found, and whether there is more.
+async function listPages(path, query, options, most = 10, enough = () => false) {
   const found = [];
-  for (let cursor = "", page = 0; cursor !== undefined && page < 10; page++) {
-    const { body, headers } = await call(apiURL("categories", { limit: 100, cursor }), { exact: "id", signal });
+  let cursor = "";
+  for (let page = 0; cursor !== undefined && page < most; page++) {
+    const { body, headers } = await call(apiURL(path, { ...query, limit: 100, cursor }), options);
     found.push(...body);
     cursor = nextCursor(headers);
+    if (enough(body)) break;
   }
-  return found;
+  return { found, more: cursor !== undefined };
 }
+
+/** The categories: {found, more}. */
+export const listCategories = (signal) => listPages("categories", {}, { exact: "id", signal });
+
+/** The open orders: {found, more}. */
+export const listOpenOrders = (signal) => listPages("orders", { status: "open" }, { signal });
+
+/** Calls back with each page of the reserved animals and their profiles, until the callback says that it has enough. */
+export const listReservedPets = (most, enough, signal) => listPages("pets", { status: "pending", include: "profile" }, { signal }, most, enough);
 
 // A create has an Idempotency-Key, so that a repeated request creates nothing more.
 function creating(path, options) {
@@ -45,6 +57,11 @@ function creating(path, options) {
 
 export const createPet = creating("pets");
 export const createCategory = creating("categories", { exact: "id" });
+
+/** Returns a function that gives a category a name. Calling it again with the same name changes nothing more. */
+export const categoryNamer = (id) => creating(`categories/${id}`, { method: "PUT", exact: "id" });
+
+export const deleteCategory = (id, signal) => call(apiURL(`categories/${id}`), { method: "DELETE", signal });
 
 /** Returns a function that places an order. Calling it again with the same fields places the same order. */
 export const orderPlacer = () => creating("orders");

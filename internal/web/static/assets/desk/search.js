@@ -8,7 +8,7 @@ const pause = 200; // milliseconds without a key before the page searches
 
 const byId = (id) => document.getElementById(id);
 const box = byId("search");
-const categories = byId("category");
+const categories = byId("of-category");
 
 let waiting; // the timer until the page searches for what is typed
 

@@ -22,3 +22,14 @@ export function age(bornOn, today = new Date()) {
   if (days === 0) return "born today";
   return !day ? "born this month" : days < 14 ? count(days, "day") : count(Math.floor(days / 7), "week");
 }
+
+const spelled = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+/** A length of time in words, in the largest unit that fits exactly: "one hour", "three days", "30 days". */
+export function duration(seconds) {
+  const [unit, length] = Object.entries({ week: 604_800, day: 86_400, hour: 3600, minute: 60, second: 1 }).find(([, length]) => seconds % length === 0);
+  const number = seconds / length;
+  return count(spelled[number] ?? number, unit).replace(/^one (.*)s$/, "one $1");
+}
+
+export const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -26,8 +26,11 @@ const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
 
 let previous; // the key that worked last and its storage, until the server has accepted or refused the new key
 
+/** A sentence about the API key in the words of this page: people at the desk never see a key, they have a link. */
+export const inWordsOfPage = (text) => text.replaceAll("API key", document.body.dataset.keyWord ?? "API key");
+
 /** What is wrong with the text of an API key, or empty if the page can send the key. */
-export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has only plain letters, digits and symbols, without spaces.");
+export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : inWordsOfPage("The API key has only plain letters, digits and symbols, without spaces."));
 
 /** The API key. The browser keeps it until this tab is closed, or longer if the person lets this device remember it. */
 export const apiKey = {
@@ -109,7 +112,7 @@ export async function call(url, { exact = "categoryId", headers, body, signal, .
   throw new Refusal(
     answer.status,
     read?.code,
-    read?.message ?? `The server answered ${answer.status} without saying why.`,
+    inWordsOfPage(read?.message ?? `The server answered ${answer.status} without saying why.`),
     [429, 503].includes(answer.status) && Math.max(1, Number(answer.headers.get("Retry-After")) || 1),
   );
 }

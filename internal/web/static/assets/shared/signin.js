@@ -1,7 +1,7 @@
 // Signing in with an API key.
 
 import { forgetAccess } from "./access.js";
-import { apiKey, keyFault } from "./api.js";
+import { apiKey, inWordsOfPage, keyFault } from "./api.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
@@ -50,9 +50,9 @@ function showPanel(visible) {
 export function watchKey(signedIn, signedOut) {
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const key = input.value.trim();
+    const key = input.value.trim().replace(/^.*#key=/, ""); // people may paste the whole link
     if (keyFault(key)) {
-      showKeyError(key ? keyFault(key) : "Enter the API key first.");
+      showKeyError(key ? keyFault(key) : inWordsOfPage("Enter the API key first."));
       return;
     }
     apiKey.set(key, byId("remember").checked);
