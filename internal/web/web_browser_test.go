@@ -233,7 +233,7 @@ func TestMoreAnimalsAreRequestedFromThePagesOwnHost(t *testing.T) {
 		s := serveScript(t, says(200, "["+olive+"]", "Link", "<"+link+`>; rel="next"`), says(200, "["+strings.Replace(olive, "7", "6", 1)+"]"))
 		page := visit(t, s)
 		page.Wait(`document.querySelector(".card:last-child .meta")?.textContent.endsWith("6")`)
-		if got := s.received()[1].address; got != "/v1/pets?limit=24&include=profile&cursor=abc" {
+		if got := s.received()[1].address; got != "/v1/pets?limit=23&include=profile&cursor=abc" {
 			t.Errorf("Link %s was followed to %s", link, got)
 		}
 	}
