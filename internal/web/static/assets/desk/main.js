@@ -4,7 +4,7 @@ import { forgetAccess, learnAccess } from "../shared/access.js";
 import { go, onMove } from "../shared/address.js";
 import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
-import { explain, notice, onRefusedKey, report, say } from "../shared/notice.js";
+import { explain, notice, onRefusedKey, report } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
@@ -17,7 +17,6 @@ import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
 import { expect, look, unwatch, watch } from "./watch.js";
-import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -71,6 +70,7 @@ function stop() {
 
 function switchTo(next) {
   view = next;
+  history.scrollRestoration = view === listView ? "manual" : "auto"; // the list returns to its place itself
   for (const { section } of [animalView, ...Object.values(views)]) section.hidden = section !== view.section;
   for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = views[link.dataset.view] === view ? "page" : null;
 }
@@ -147,9 +147,8 @@ window.addEventListener("online", () => reopen?.());
 
 watchForm(
   (animal) => {
-    insertAnimal(animal);
-    const { status } = here();
-    report(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
+    const belongs = insertAnimal(animal);
+    report(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal) => {
     showEdited(animal);
@@ -158,15 +157,6 @@ watchForm(
 );
 
 for (const id of ["open-add", "empty-add"]) byId(id).addEventListener("click", () => openForm());
-byId("empty-all").addEventListener("click", () => go("./"));
-
-byId("find").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const number = byId("number").value.trim().replace(/^(#|no\.?)\s*/i, "");
-  if (/^[1-9]\d{0,15}$/.test(number)) return openAnimal(number);
-  say("Type the number of an animal, such as 7.");
-  byId("number").focus();
-});
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".filter a, .views a, .rows a, .brand, .card a, .skip");
