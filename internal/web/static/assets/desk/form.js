@@ -4,7 +4,7 @@ import { Refusal, Unreachable, retry } from "../shared/api.js";
 import { clearErrors, placeErrors } from "../shared/fields.js";
 import { Notice, explain as explainOnPage } from "../shared/notice.js";
 import { categoryNumber, categoryText, watchPicker } from "./categories.js";
-import { createPet, updatePet } from "./operations.js";
+import { createPet, petUpdater } from "./operations.js";
 
 const byId = (id) => document.getElementById(id);
 const dialog = byId("add");
@@ -15,6 +15,7 @@ const labels = { name: "Name", categoryId: "Category", status: "Status" };
 const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("categoryId-hint"));
 
 let editing; // the animal to edit, as it was when the form was opened
+let update; // sends the edit
 let filled; // the form's content at that time; differs from the animal if a value has line breaks, which a field drops
 let draft = {}; // the text typed for a new animal
 let settled = true; // whether the edit was saved or given up
@@ -31,6 +32,7 @@ export function openForm(animal, order) {
   const touched = JSON.stringify(typed()) !== JSON.stringify(filled);
   const kept = animal ? animal.id === editing?.id && !settled && touched && byId("status").disabled === Boolean(order) : !editing;
   editing = animal;
+  update = animal && petUpdater(animal.id);
   settled = false;
   byId("add-title").textContent = animal ? `Edit ${animal.name}` : "Add an animal";
   send.textContent = animal ? "Save" : "Add";
@@ -96,7 +98,7 @@ async function store(signal) {
   if (name !== filled.name) changed.name = name;
   if (categoryId !== filled.categoryId) changed.categoryId = (await number()) ?? "";
   if (filled.status && status !== filled.status) changed.status = status;
-  return updatePet(editing.id, changed, signal);
+  return update(changed, signal);
 }
 
 function explain(error) {

@@ -4,11 +4,14 @@ import { Attempt, apiURL, call, nextCursor } from "../shared/api.js";
 
 export const pageSize = 24;
 
-/** A page of animals, newest first, and the cursor of the next page if there is one. */
-export async function listPets({ status, cursor }, signal) {
-  const { body, headers } = await call(apiURL("pets", { limit: pageSize, status, cursor }), { signal });
+/** A page of animals with their profiles, newest first, and the cursor of the next page if there is one. */
+export async function listPets({ status, category, q, id, cursor, limit = pageSize }, signal) {
+  const { body, headers } = await call(apiURL("pets", { limit, status, categoryId: category, q, id, include: "profile", cursor }), { signal });
   return { animals: body, next: nextCursor(headers) };
 }
+
+/** The address of a photo on this page's own host. The rest is ignored, because it may name another host, as in nextCursor. */
+export const photoURL = (url) => new URL(url.slice(url.lastIndexOf("/photos/") + 1), document.baseURI).href;
 
 /** The animal with that id, or undefined. If include is "profile", the animal has its profile. */
 export const findPet = async (id, signal, include) => (await call(apiURL("pets", { id, include }), { signal })).body[0];
@@ -41,31 +44,25 @@ export const listOpenOrders = (signal) => listPages("orders", { status: "open" }
 /** Calls back with each page of the reserved animals and their profiles, until the callback says that it has enough. */
 export const listReservedPets = (most, enough, signal) => listPages("pets", { status: "pending", include: "profile" }, { signal }, most, enough);
 
-// A create has an Idempotency-Key, so that a repeated request creates nothing more.
-function creating(path, options) {
+// Returns a function that sends a change. The change has an Idempotency-Key, so that the server makes it once, even if the
+// function is called again because no answer came, or the network repeats the request. Other fields are another change.
+function writing(method, path, options) {
   const attempt = new Attempt();
   return async (fields, signal) => {
-    const body = encode(fields);
-    const made = await call(apiURL(path), { method: "POST", body, headers: attempt.headers(body), signal, ...options });
+    const body = fields && encode(fields);
+    const made = await call(apiURL(path), { method, body, headers: attempt.headers(body ?? ""), signal, ...options });
     attempt.done();
     return made.body;
   };
 }
 
-export const createPet = creating("pets");
-export const createCategory = creating("categories", { exact: "id" });
-
-/** Returns a function that gives a category a name. Calling it again with the same name changes nothing more. */
-export const categoryNamer = (id) => creating(`categories/${id}`, { method: "PUT", exact: "id" });
-
-export const deleteCategory = (id, signal) => call(apiURL(`categories/${id}`), { method: "DELETE", signal });
-
-/** Returns a function that places an order. Calling it again with the same fields places the same order. */
-export const orderPlacer = () => creating("orders");
-
-export const updatePet = async (id, fields, signal) => (await call(apiURL(`pets/${id}`), { method: "PATCH", body: encode(fields), signal })).body;
-
-export const deletePet = (id, signal) => call(apiURL(`pets/${id}`), { method: "DELETE", signal });
+export const createPet = writing("POST", "pets");
+export const petUpdater = (id) => writing("PATCH", `pets/${id}`);
+export const petRemover = (id) => writing("DELETE", `pets/${id}`);
+export const createCategory = writing("POST", "categories", { exact: "id" });
+export const categoryNamer = (id) => writing("PUT", `categories/${id}`, { exact: "id" });
+export const categoryRemover = (id) => writing("DELETE", `categories/${id}`);
+export const orderPlacer = () => writing("POST", "orders");
 
 /** Completes or cancels an order. The argument how is "complete" or "cancel". */
 export const closeOrder = async (id, how, signal) => (await call(apiURL(`orders/${id}/${how}`), { method: "POST", signal })).body;
