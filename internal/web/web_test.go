@@ -82,6 +82,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/desk/style.css",
 		"/assets/desk/take.js",
 		"/assets/desk/time.js",
+		"/assets/desk/undo.js",
 		"/assets/desk/views.css",
 		"/assets/desk/watch.js",
 		"/assets/desk/words.js",
