@@ -17,7 +17,6 @@ import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
-import "./take.js";
 import { expect, look, unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
@@ -52,8 +51,10 @@ async function open() {
     if (asked) heading().focus();
     else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
-    await learnAccess();
-    if (!signal.aborted) watch(refresh);
+    const known = await learnAccess();
+    if (signal.aborted) return;
+    watch(refresh);
+    if (!known) look();
   } catch (error) {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
@@ -103,7 +104,7 @@ onEvent(({ type }) => {
 async function refresh(signal) {
   try {
     await load(signal);
-    await learnAccess();
+    if (!(await learnAccess())) look();
     if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {
