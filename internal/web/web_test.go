@@ -70,6 +70,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/desk/gauge.js",
 		"/assets/desk/list.js",
 		"/assets/desk/main.js",
+		"/assets/desk/meanwhile.js",
 		"/assets/desk/operations.js",
 		"/assets/desk/place.js",
 		"/assets/desk/portrait.js",

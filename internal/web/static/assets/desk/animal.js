@@ -10,6 +10,7 @@ import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
+import { noteLoaded } from "./meanwhile.js";
 import { findPet, openOrder, petRemover } from "./operations.js";
 import { draw } from "./portrait.js";
 import { askReservation, forgetReservation } from "./reserve.js";
@@ -45,6 +46,7 @@ export const animalView = {
     section.ariaBusy = null;
     if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return false; // a change came after the load
     const before = shown.animal;
+    noteLoaded(before, animal);
     show({ animal, order, missing: !animal });
     if (before && !animal) say(`Somebody has deleted ${before.name}.`);
     if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);

@@ -6,7 +6,7 @@ import { apiKey, keyFault, newIdempotencyKey } from "./api.js";
 const askTimeout = 300; // milliseconds
 const channel = new BroadcastChannel("petstore-sign-in");
 
-/** Asks the other tabs for their key, unless this tab has one. The promise resolves when it is known whether one answers. */
+/** Asks the other tabs for their key, unless this tab has one. */
 export async function borrowKey() {
   if (apiKey.get()) return;
   const question = newIdempotencyKey();
