@@ -1,6 +1,7 @@
 // "Try it" in the reference sends real requests, with the key of the desk.
 import { apiKey, keyFault, newIdempotencyKey } from "../shared/api.js";
 import { storeName } from "../shared/store.js";
+import { borrowKey, onSignOut } from "../shared/tabs.js";
 import { showSamples } from "./samples.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -12,6 +13,8 @@ export function tryIt() {
   const keys = all(".try .key");
   const show = () => keys.forEach((input) => (input.value = apiKey.get()));
   show();
+  borrowKey().then(show);
+  onSignOut(show);
   addEventListener("pageshow", show);
   for (const line of all(".try-store")) nameStore(line);
   addEventListener("input", ({ target }) => {
