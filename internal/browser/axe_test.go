@@ -78,6 +78,8 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	page.Size(390, 844)
 	check("a message with its undo on a phone")
 	page.Size(1280, 900)
+	page.Click(undoButton)
+	page.Wait(`order.checkVisibility() && said.innerText.startsWith("Undone")`)
 	page.Open(s.URL + "/?animal=2")
 	page.Click(`[data-action="delete"]`)
 	check("the question before an animal is deleted")
