@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -55,6 +56,7 @@ const (
 	completeOrder = "complete the order"
 	cancelOrder   = "cancel the order"
 	correctOrder  = "correct the order"
+	prolongOrder  = "prolong the order"
 	setAvailable  = "set to available"
 	setSold       = "set to sold"
 	rename        = "rename"
@@ -80,7 +82,12 @@ func (s state) after(request string) (next state, events []string, refused bool)
 		return next, []string{"order." + next.order, "pet.updated"}, s.order != "open"
 	case correctOrder:
 		next.forWhom = "Mr Okafor"
+		if s.forWhom == next.forWhom {
+			return s, nil, false
+		}
 		return next, []string{"order.updated"}, false // a closed order can be corrected too
+	case prolongOrder:
+		return s, []string{"order.updated"}, s.order != "open"
 	case setAvailable, setSold:
 		next.status = strings.TrimPrefix(request, "set to ")
 		if s.status == next.status {
@@ -133,6 +140,15 @@ func unheld(request string, statuses ...string) func(state) string {
 	}
 }
 
+func held(request string) func(state) string {
+	return func(s state) string {
+		if s.order == "open" {
+			return request
+		}
+		return ""
+	}
+}
+
 var actions = []action{
 	{"reserve", unheld(placeOrder, "available"), func(page *testservice.Page) {
 		page.Click(act("reserve"))
@@ -140,17 +156,21 @@ var actions = []action{
 		page.Click("#send-reserve")
 	}},
 	{"adopt", func(s state) string {
-		if s.order == "open" {
-			return completeOrder
-		}
-		return unheld(setSold, "available", "pending")(s)
+		return cmp.Or(held(completeOrder)(s), unheld(setSold, "available", "pending")(s))
 	}, click(act("adopt"))},
 	{"cancel or bring back", func(s state) string {
-		if s.order == "open" {
-			return cancelOrder
-		}
-		return unheld(setAvailable, "pending", "sold")(s)
+		return cmp.Or(held(cancelOrder)(s), unheld(setAvailable, "pending", "sold")(s))
 	}, click(act("bring-back"))},
+	{"correct the reservation", held(correctOrder), func(page *testservice.Page) {
+		page.Click("#change-order")
+		page.Fill("#reference", "Mr Okafor")
+		page.Click("#send-reserve")
+	}},
+	{"prolong the reservation", held(prolongOrder), func(page *testservice.Page) {
+		page.Click("#change-order")
+		testservice.Eval[bool](page, `(document.getElementById("hold").value = "604800", true)`)
+		page.Click("#send-reserve")
+	}},
 	{"edit the name", func(s state) string {
 		if s.status == "" {
 			return ""
