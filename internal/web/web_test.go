@@ -88,7 +88,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/docs/frame.js", "/assets/docs/main.js", "/assets/docs/search.js", "/assets/docs/style.css", "/assets/docs/try.js",
 		"/assets/shared/access.js", "/assets/shared/address.js", "/assets/shared/api.js", "/assets/shared/clipboard.js",
 		"/assets/shared/dialogs.js", "/assets/shared/fields.js", "/assets/shared/notice.js", "/assets/shared/signin.js",
-		"/assets/shared/store.js", "/assets/shared/stream.js", "/assets/shared/style.css", "/console", "/docs", "/docs/adoption", "/docs/clients", "/docs/events", "/docs/img/life.svg", "/docs/limits", "/docs/photos", "/docs/profiles",
+		"/assets/shared/store.js", "/assets/shared/stream.js", "/assets/shared/style.css", "/assets/shared/tabs.js", "/console", "/docs", "/docs/adoption", "/docs/clients", "/docs/events", "/docs/img/life.svg", "/docs/limits", "/docs/photos", "/docs/profiles",
 		"/docs/rate-limits", "/docs/search", "/docs/search.json", "/docs/webhooks", "/favicon.svg", "/openapi.json", "/openapi.yaml",
 	}
 	if got := slices.Sorted(maps.Keys(Pages(someSettings))); !slices.Equal(got, want) {

@@ -6,6 +6,7 @@ import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, onRefusedKey, report } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
+import { borrowKey } from "../shared/tabs.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
@@ -16,7 +17,6 @@ import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
-import "./take.js";
 import { expect, look, unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
@@ -173,4 +173,4 @@ document.addEventListener("click", (event) => {
 
 for (const [i, species] of ["dog", "cat", "rabbit", "bird"].entries()) draw(document.querySelectorAll(".window svg")[i], i + 2, species);
 
-open();
+borrowKey().then(open);
