@@ -129,13 +129,13 @@ onMove(() => {
 window.addEventListener("online", () => reopen?.());
 
 watchForm(
-  (animal) => {
-    insertAnimal(animal);
+  (animal, profile) => {
+    insertAnimal({ ...animal, profile });
     const { status } = here();
     say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
   },
-  (animal) => {
-    showEdited(animal);
+  (animal, profile) => {
+    showEdited(animal, profile);
     say(`${animal.name} was saved.`);
   },
 );

@@ -76,3 +76,26 @@ function encode(fields) {
   const written = (name, value) => (name === "categoryId" && /^-?(0|[1-9]\d*)$/.test(value) ? value : JSON.stringify(value));
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${written(name, value)}`).join(",")}}`;
 }
+
+/** The newest orders of an animal, newest first. An open one is the first. */
+export const ordersOf = async (petId, signal) => (await call(apiURL("orders", { petId, limit: 100 }), { signal })).body;
+
+/** Changes the reference or the hold of an order. A reference of null is removed. */
+export const updateOrder = async (id, fields, signal) => (await call(apiURL(`orders/${id}`), { method: "PATCH", body: encode(fields), signal })).body;
+
+/** Changes the profile of an animal. A member of null is removed. */
+export const updateProfile = async (id, fields, signal) => (await call(apiURL(`pets/${id}/profile`), { method: "PATCH", body: encode(fields), signal })).body;
+
+export const coverPhoto = (petId, id, signal) => call(apiURL(`pets/${petId}/photos/${id}/cover`), { method: "POST", signal });
+
+export const deletePhoto = (petId, id, signal) => call(apiURL(`pets/${petId}/photos/${id}`), { method: "DELETE", signal });
+
+/** A page of the events of an animal after a position, oldest first: {events, after, end}. */
+export async function eventsOf(petId, after, signal) {
+  const { body, headers } = await call(apiURL("events", { petId, after, limit: 1000 }), { signal });
+  const next = new URL(headers.get("Link")?.match(/<([^>]*)>/)?.[1] ?? "", document.baseURI).searchParams.get("after");
+  return { events: body, after: next ?? after, end: !next || headers.get("Petstore-Feed-End") === "true" };
+}
+
+/** The address of a photo's file on the page's own host, because the server may know itself by another name. */
+export const photoURL = (address) => new URL(address.replace(/^.*\/(?=photos\/)/, ""), document.baseURI).href;
