@@ -10,7 +10,7 @@ import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
-import { deletePet, findPet, ordersOf } from "./operations.js";
+import { findPet, ordersOf, petRemover } from "./operations.js";
 import { showPhotos, watchPhotos } from "./photos.js";
 import { draw } from "./portrait.js";
 import { showProfile } from "./profile.js";
@@ -118,9 +118,9 @@ const countChange = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
 // Shows a change immediately and sends it. If the server refuses the change, the page shows the state before the change and
 // the server's message. "Try again" sends the same change, even if the page shows another animal by then. The promise is
 // true if the server made the change.
-async function change(begin, { animal, order } = shown) {
+async function change(begin, { animal, order } = shown, begun = begin(animal, order)) {
   const before = shown;
-  const { after, said, send } = begin(animal, order);
+  const { after, said, send } = begun;
   const isShown = () => here().animal === String(animal.id); // the animal is still open
   countChange(animal.id);
   notice.clear();
@@ -133,7 +133,7 @@ async function change(begin, { animal, order } = shown) {
   } catch (error) {
     if (isShown()) show(before);
     const refused = error instanceof Refusal;
-    if (error.name !== "AbortError") explain(error, refused || !isShown() ? undefined : () => change(begin, { animal, order }), unsure);
+    if (error.name !== "AbortError") explain(error, refused || !isShown() ? undefined : () => change(begin, { animal, order }, begun), unsure);
     if (refused) reload();
     return false;
   } finally {
@@ -151,15 +151,19 @@ function reload() {
 async function remove() {
   const { animal } = shown;
   if (!(await askToConfirm(`Delete ${animal.name}?`, "This cannot be undone, and its number is never given to another animal.", "Delete"))) return;
+  closeAnimal();
+  await sendRemoval(animal, petRemover(animal.id));
+}
+
+async function sendRemoval(animal, send) {
   notice.clear();
   hideAnimal(animal.id, true);
-  closeAnimal();
   try {
-    await retry((attempt) => deletePet(animal.id).catch((error) => (attempt && error.status === 404 ? undefined : Promise.reject(error))), waiting);
+    await retry((attempt) => send().catch((error) => (attempt && error.status === 404 ? undefined : Promise.reject(error))), waiting);
     say(`${animal.name} was deleted.`);
   } catch (error) {
     hideAnimal(animal.id, false);
-    if (error.name !== "AbortError") explain(error, undefined, unsure);
+    if (error.name !== "AbortError") explain(error, error instanceof Refusal ? undefined : () => sendRemoval(animal, send), unsure);
   }
 }
 

@@ -6,7 +6,7 @@ import { Notice, explain, notice, say, stripBidi } from "../shared/notice.js";
 import { storeName } from "../shared/store.js";
 import { link } from "./address.js";
 import { allCategories, loadCategories, setCategory } from "./categories.js";
-import { categoryNamer, createCategory, deleteCategory } from "./operations.js";
+import { categoryNamer, categoryRemover, createCategory } from "./operations.js";
 import { showRows } from "./rows.js";
 
 const byId = (id) => document.getElementById(id);
@@ -143,15 +143,15 @@ async function remove(id) {
   const text = `The animals of this category stay, and keep its number ${id}. Only the name is deleted.`;
   if (!(await askToConfirm(`Delete the category ${name}?`, text, "Delete"))) return;
   notice.clear();
-  send(id, name);
+  sendRemoval(id, name, categoryRemover(id));
 }
 
-async function send(id, name) {
+async function sendRemoval(id, name, send) {
   try {
-    await retry(() => deleteCategory(id), (refusal, seconds) => notice.countDown(refusal, seconds, waits.signal));
+    await retry(() => send(), (refusal, seconds) => notice.countDown(refusal, seconds, waits.signal));
   } catch (error) {
     if (error.name === "AbortError") return;
-    if (error.status !== 404) return explain(error, error instanceof Refusal ? undefined : () => send(id, name), "This may or may not have been done. Trying again is safe.");
+    if (error.status !== 404) return explain(error, error instanceof Refusal ? undefined : () => sendRemoval(id, name, send), "This may or may not have been done. Trying again is safe.");
   }
   setCategory(id, undefined);
   show();

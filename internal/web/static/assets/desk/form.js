@@ -4,7 +4,7 @@ import { Refusal, Unreachable, retry } from "../shared/api.js";
 import { clearErrors, placeErrors } from "../shared/fields.js";
 import { Notice, explain as explainOnPage } from "../shared/notice.js";
 import { categoryNumber, categoryText, watchPicker } from "./categories.js";
-import { createPet, updatePet, updateProfile } from "./operations.js";
+import { createPet, petUpdater, profileUpdater } from "./operations.js";
 import { fillProfile, profileChanges, profileText } from "./profile.js";
 
 const byId = (id) => document.getElementById(id);
@@ -19,6 +19,7 @@ const labels = {
 const refreshPicker = watchPicker(byId("categoryId"), byId("categories"), byId("categoryId-hint"));
 
 let editing; // the animal to edit, as it was when the form was opened
+let update; // sends the edit
 let filled; // the form's content at that time; differs from the animal if a value has line breaks, which a field drops
 let draft = {}; // the text typed for a new animal
 let settled = true; // whether the edit was saved or given up
@@ -38,11 +39,16 @@ export function openForm(animal, order, profile) {
   editing = animal;
   settled = created = false;
   showTitle();
+  setUpdaters();
   byId("status").disabled = Boolean(order);
   byId("held").hidden = !order;
   if (!kept) fill(animal ? { ...animal, categoryId: categoryText(animal.categoryId), ...profileText(profile) } : { ...profileText(), ...draft });
   refreshPicker();
   dialog.showModal();
+}
+
+function setUpdaters() {
+  update = editing && { pet: petUpdater(editing.id), profile: profileUpdater(editing.id) };
 }
 
 function showTitle() {
@@ -108,18 +114,19 @@ async function store(saved, signal) {
   const now = typed();
   const changed = await petChanges(now, signal);
   if (!editing || Object.keys(changed).length) {
-    saved.animal = editing ? await updatePet(editing.id, changed, signal) : await createPet(changed, signal);
+    saved.animal = editing ? await update.pet(changed, signal) : await createPet(changed, signal);
     if (!editing) {
       created = true;
       draft = {};
       filled = profileText();
     }
     editing = saved.animal;
+    if (!update) setUpdaters();
     const { name, categoryId, status = filled.status } = now;
     filled = { ...filled, name, categoryId, status };
   }
   const details = profileChanges(filled, now);
-  if (Object.keys(details).length) saved.profile = await updateProfile(editing.id, details, signal);
+  if (Object.keys(details).length) saved.profile = await update.profile(details, signal);
 }
 
 async function petChanges({ name, categoryId, status }, signal) {

@@ -41,31 +41,29 @@ export const listOpenOrders = (signal) => listPages("orders", { status: "open" }
 /** Calls back with each page of the reserved animals and their profiles, until the callback says that it has enough. */
 export const listReservedPets = (most, enough, signal) => listPages("pets", { status: "pending", include: "profile" }, { signal }, most, enough);
 
-// A create has an Idempotency-Key, so that a repeated request creates nothing more.
-function creating(path, options) {
+// Returns a function that sends a change. The change has an Idempotency-Key, so that the server makes it once, even if the
+// function is called again because no answer came, or the network repeats the request. Other fields are another change.
+function writing(method, path, options) {
   const attempt = new Attempt();
   return async (fields, signal) => {
-    const body = encode(fields);
-    const made = await call(apiURL(path), { method: "POST", body, headers: attempt.headers(body), signal, ...options });
+    const body = fields && encode(fields);
+    const made = await call(apiURL(path), { method, body, headers: attempt.headers(body ?? ""), signal, ...options });
     attempt.done();
     return made.body;
   };
 }
 
-export const createPet = creating("pets");
-export const createCategory = creating("categories", { exact: "id" });
-
-/** Returns a function that gives a category a name. Calling it again with the same name changes nothing more. */
-export const categoryNamer = (id) => creating(`categories/${id}`, { method: "PUT", exact: "id" });
-
-export const deleteCategory = (id, signal) => call(apiURL(`categories/${id}`), { method: "DELETE", signal });
-
-/** Returns a function that places an order. Calling it again with the same fields places the same order. */
-export const orderPlacer = () => creating("orders");
-
-export const updatePet = async (id, fields, signal) => (await call(apiURL(`pets/${id}`), { method: "PATCH", body: encode(fields), signal })).body;
-
-export const deletePet = (id, signal) => call(apiURL(`pets/${id}`), { method: "DELETE", signal });
+export const createPet = writing("POST", "pets");
+export const petUpdater = (id) => writing("PATCH", `pets/${id}`);
+export const petRemover = (id) => writing("DELETE", `pets/${id}`);
+export const createCategory = writing("POST", "categories", { exact: "id" });
+export const categoryNamer = (id) => writing("PUT", `categories/${id}`, { exact: "id" });
+export const categoryRemover = (id) => writing("DELETE", `categories/${id}`);
+export const orderPlacer = () => writing("POST", "orders");
+export const orderUpdater = (id) => writing("PATCH", `orders/${id}`);
+export const profileUpdater = (id) => writing("PATCH", `pets/${id}/profile`);
+export const photoCoverer = (petId, id) => writing("POST", `pets/${petId}/photos/${id}/cover`);
+export const photoRemover = (petId, id) => writing("DELETE", `pets/${petId}/photos/${id}`);
 
 /** Completes or cancels an order. The argument how is "complete" or "cancel". */
 export const closeOrder = async (id, how, signal) => (await call(apiURL(`orders/${id}/${how}`), { method: "POST", signal })).body;
@@ -79,16 +77,6 @@ function encode(fields) {
 
 /** The newest orders of an animal, newest first. An open one is the first. */
 export const ordersOf = async (petId, signal) => (await call(apiURL("orders", { petId, limit: 100 }), { signal })).body;
-
-/** Changes the reference or the hold of an order. A reference of null is removed. */
-export const updateOrder = async (id, fields, signal) => (await call(apiURL(`orders/${id}`), { method: "PATCH", body: encode(fields), signal })).body;
-
-/** Changes the profile of an animal. A member of null is removed. */
-export const updateProfile = async (id, fields, signal) => (await call(apiURL(`pets/${id}/profile`), { method: "PATCH", body: encode(fields), signal })).body;
-
-export const coverPhoto = (petId, id, signal) => call(apiURL(`pets/${petId}/photos/${id}/cover`), { method: "POST", signal });
-
-export const deletePhoto = (petId, id, signal) => call(apiURL(`pets/${petId}/photos/${id}`), { method: "DELETE", signal });
 
 /** A page of the events of an animal after a position, oldest first: {events, after, end}. */
 export async function eventsOf(petId, after, signal) {

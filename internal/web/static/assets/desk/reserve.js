@@ -2,7 +2,7 @@
 
 import { confirmed, watchDialog } from "../shared/dialogs.js";
 import { stripBidi } from "../shared/notice.js";
-import { updateOrder } from "./operations.js";
+import { orderUpdater } from "./operations.js";
 import { exactly } from "./time.js";
 import { capitalize, duration } from "./words.js";
 
@@ -55,7 +55,7 @@ export async function askOrderChange({ name }, order) {
 }
 
 /** The action that changes a reservation. */
-export const orderChange = (fields) => (animal, order) => ({
+export const orderChange = (fields) => (animal, order, update = orderUpdater(order.id)) => ({
   after: {
     animal,
     order: {
@@ -65,7 +65,7 @@ export const orderChange = (fields) => (animal, order) => ({
     },
   },
   said: "The reservation was changed.",
-  send: async (signal) => ({ animal, order: await updateOrder(order.id, fields, signal) }),
+  send: async (signal) => ({ animal, order: await update(fields, signal) }),
 });
 
 export function forgetReservation() {
