@@ -3,7 +3,7 @@
 import { Refusal, retry } from "../shared/api.js";
 import { askToConfirm } from "../shared/dialogs.js";
 import { explain, notice, say } from "../shared/notice.js";
-import { coverPhoto, deletePhoto, photoURL } from "./operations.js";
+import { photoCoverer, photoRemover, photoURL } from "./operations.js";
 import { sendPhotos, uploadRows, watchUploads } from "./upload.js";
 
 const byId = (id) => document.getElementById(id);
@@ -111,15 +111,17 @@ async function change(petId, send, after, said) {
 
 byId("viewer-cover").addEventListener("click", () => {
   const [petId, id] = [animal.id, viewed];
+  const send = photoCoverer(petId, id);
   const first = (list) => [...list.filter((photo) => photo.id === id), ...list.filter((photo) => photo.id !== id).sort((a, b) => a.id - b.id)];
-  change(petId, () => coverPhoto(petId, id), first, "This photo is the cover now.");
+  change(petId, () => send(), first, "This photo is the cover now.");
 });
 
 byId("viewer-delete").addEventListener("click", async () => {
   const [petId, id] = [animal.id, viewed];
   if (!(await askToConfirm("Delete this photo?", "This cannot be undone.", "Delete"))) return;
-  const send = () => deletePhoto(petId, id).catch((error) => (error.status === 404 ? undefined : Promise.reject(error))); // it is gone
-  change(petId, send, (list) => list.filter((photo) => photo.id !== id), "The photo was deleted.");
+  const send = photoRemover(petId, id);
+  const gone = (error) => (error.status === 404 ? undefined : Promise.reject(error));
+  change(petId, () => send().catch(gone), (list) => list.filter((photo) => photo.id !== id), "The photo was deleted.");
 });
 
 const mayAdd = () => animal && ["write", "admin"].includes(document.documentElement.dataset.access) && !document.querySelector("dialog[open]");

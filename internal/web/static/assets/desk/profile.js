@@ -79,6 +79,6 @@ byId("bornOn").addEventListener("input", explainAge);
 
 /** Fills the fields of the form. */
 export function fillProfile(text) {
-  for (const [name, value] of Object.entries(text)) byId("add-form").elements[name].value = value;
+  for (const name of Object.keys(profileText())) byId("add-form").elements[name].value = text[name];
   explainAge();
 }

@@ -43,9 +43,9 @@ export function history(events, orders, photos) {
     else if (type === "order.updated") addCorrection(add, timestamp, data, previous);
     else if (type === "pet.updated") addChange(add, timestamp, data, previous, sequence === ofOrder);
   }
-  for (const order of [...told.values(), ...orders]) addOrder(add, order);
+  for (const order of [...told.values(), ...orders.toReversed()]) addOrder(add, order);
   for (const { createdAt } of photos) add(createdAt, "photo", "A photo was added");
-  return joinPhotos(entries.map((entry, i) => ({ ...entry, i })).sort((a, b) => b.at - a.at || b.i - a.i));
+  return joinPhotos(entries.map((entry, i) => ({ ...entry, i })).sort((a, b) => b.at - a.at || (a.kind === "added") - (b.kind === "added") || b.i - a.i));
 }
 
 function addOrder(add, { status, reference, createdAt, closedAt }) {
