@@ -143,8 +143,8 @@ func TestNothingIsAnimatedIfThePersonPrefersReducedMotion(t *testing.T) {
 	_, page := openDemo(t)
 	page.Media("screen", "prefers-reduced-motion", "reduce")
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
-	page.Click("#next")
-	page.Wait(`place.innerText === "Page 2 of 3" && document.getAnimations().length === 0`)
+	page.Click("#more")
+	page.Wait(`document.querySelectorAll(".card").length === 48 && document.getAnimations().length === 0`)
 }
 
 // reach presses the Tab key until the focus is on an element, where it must be visible.

@@ -72,12 +72,12 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(isAvailable)
 	page.Click("#close-animal")
 	page.Wait(showsExactly("Biscuit", "Olive") + ` && location.search === ""`)
-	page.Fill("#number", "1")
+	page.Fill("#search", "1")
 	page.Press(enter)
 	page.Wait(is("Reserved", "Mark as adopted", "Make available again", "Edit", "Delete"))
 	page.Back()
 	page.Wait(showsExactly("Biscuit", "Olive"))
-	page.Fill("#number", "7")
+	page.Fill("#search", "7")
 	page.Press(enter)
 	page.Wait(`animal.innerText.includes("There is no animal 7")`)
 }
@@ -90,7 +90,7 @@ func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
 	testservice.Eval[bool](page, `(window.answer = new Promise((resolve) => { window.letAnswer = resolve; }),
 		window.fetch = new Proxy(fetch, {apply: async (f, self, args) => (await answer, f(...args))}), true)`)
 	page.Back()
-	page.Fill("#number", "7")
+	page.Fill("#search", "7")
 	testservice.Eval[bool](page, `(letAnswer(), true)`)
 	page.Wait(`!animals.ariaBusy`)
 	page.Press(enter)

@@ -91,42 +91,6 @@ func TestTheFilterIsPartOfTheAddress(t *testing.T) {
 	page.Wait(showsExactly("Maple", "Biscuit", "Olive") + ` && location.search === ""`)
 }
 
-func TestPagesLeadToTheLastAnimalAndBack(t *testing.T) {
-	t.Parallel()
-	s, page := openDemo(t)
-	var names []string
-	for _, animal := range s.EveryPet(t) {
-		names = append(names, animal.Name)
-	}
-	last := (len(names) - 1) / 24 * 24
-	page.Wait(showsExactly(names[:24]...) + ` && previous.disabled`)
-	page.Click("#next")
-	page.Wait(showsExactly(names[24:48]...) + ` && place.innerText === "Page 2 of 3"`)
-	page.Wait(`document.activeElement === document.querySelector(".card a")`)
-	page.Click("#next")
-	page.Wait(showsExactly(names[last:]...) + ` && next.disabled`)
-
-	page.Reload()
-	page.Wait(showsExactly(names[last:]...) + ` && place.innerText === "Page 3 of 3"`)
-	page.Click("#previous")
-	page.Wait(showsExactly(names[24:48]...))
-	shared := testservice.Eval[string](page, `location.href`)
-	page.Click("#previous")
-	page.Wait(showsExactly(names[:24]...) + ` && previous.disabled && location.search === ""`)
-	page.Back()
-	page.Wait(showsExactly(names[24:48]...))
-
-	other := testservice.Browser(t)
-	other.Open(shared + "#key=" + s.Key)
-	other.Wait(showsExactly(names[24:48]...) + ` && previous.innerText === "First page"`)
-	other.Click("#previous")
-	other.Wait(showsExactly(names[:24]...))
-	other.Open(s.URL + "/?cursor=nonsense")
-	other.Wait(`notice.innerText.includes("cursor is not one that this service gave out")`)
-	other.Click("#notice button")
-	other.Wait(showsExactly(names[:24]...) + ` && notice.innerText === ""`)
-}
-
 // openDemo starts the command petstore demo and opens the desk of the demo.
 func openDemo(t *testing.T) (*testservice.Instance, *testservice.Page) {
 	t.Helper()

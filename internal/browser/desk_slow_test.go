@@ -189,22 +189,6 @@ func TestAnOutageIsReportedUntilItEnds(t *testing.T) {
 	}
 }
 
-func TestASecondClickOnNextDoesNotSkipAPage(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	for i := range 60 {
-		add(t, s, animal(fmt.Sprint("Animal ", i+1), "available"))
-	}
-	page := openAt(t, s, "")
-	page.Wait(`place.innerText === "Page 1 of 3"`)
-	answerAll(page, `String(url).includes("cursor")`, onRelease)
-	page.Click("#next")
-	page.Wait("window.release")
-	page.Click("#next")
-	testservice.Eval[bool](page, "("+putBack+", release(), true)")
-	page.Wait(`place.innerText === "Page 2 of 3" && document.querySelector(".card .name").innerText === "Animal 36"`)
-}
-
 func TestThePagesWorkWithoutSiteData(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)

@@ -26,6 +26,9 @@ export function setCategory(id, name) {
   else names.set(String(id), name);
 }
 
+/** The numbers of all categories that have names, in the order of the names. */
+export const categoryNumbers = () => [...names.keys()].sort((a, b) => names.get(a).localeCompare(names.get(b)));
+
 /** The category as the page shows it. */
 export const categoryName = (id) => stripBidi(names.get(String(id)) ?? `Category\u00a0${id}`);
 

@@ -16,7 +16,6 @@ import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
 import { unwatch, watch } from "./watch.js";
-import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -67,6 +66,7 @@ function stop() {
 
 function switchTo(next) {
   view = next;
+  history.scrollRestoration = view === listView ? "manual" : "auto"; // the list returns to its place itself
   for (const { section } of [animalView, ...Object.values(views)]) section.hidden = section !== view.section;
   for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = views[link.dataset.view] === view ? "page" : null;
 }
@@ -130,9 +130,8 @@ window.addEventListener("online", () => reopen?.());
 
 watchForm(
   (animal, profile) => {
-    insertAnimal({ ...animal, profile });
-    const { status } = here();
-    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${statusName(animal.status).toLowerCase()}, which this filter hides.`);
+    const belongs = insertAnimal({ ...animal, profile });
+    say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal, profile) => {
     showEdited(animal, profile);
@@ -141,15 +140,6 @@ watchForm(
 );
 
 for (const id of ["open-add", "empty-add"]) byId(id).addEventListener("click", () => openForm());
-byId("empty-all").addEventListener("click", () => go("./"));
-
-byId("find").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const number = byId("number").value.trim().replace(/^(#|no\.?)\s*/i, "");
-  if (/^[1-9]\d{0,15}$/.test(number)) return openAnimal(number);
-  say("Type the number of an animal, such as 7.");
-  byId("number").focus();
-});
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".filter a, .views a, .rows a, .brand, .card a, .skip");

@@ -4,11 +4,14 @@ import { Attempt, apiURL, call, nextCursor } from "../shared/api.js";
 
 export const pageSize = 24;
 
-/** A page of animals, newest first, and the cursor of the next page if there is one. */
-export async function listPets({ status, cursor }, signal) {
-  const { body, headers } = await call(apiURL("pets", { limit: pageSize, status, cursor }), { signal });
+/** A page of animals with their profiles, newest first, and the cursor of the next page if there is one. */
+export async function listPets({ status, category, q, id, cursor, limit = pageSize }, signal) {
+  const { body, headers } = await call(apiURL("pets", { limit, status, categoryId: category, q, id, include: "profile", cursor }), { signal });
   return { animals: body, next: nextCursor(headers) };
 }
+
+/** The address of a photo on this page's own host. The rest is ignored, because it may name another host, as in nextCursor. */
+export const photoURL = (url) => new URL(url.slice(url.lastIndexOf("/photos/") + 1), document.baseURI).href;
 
 /** The animal with that id, or undefined. If include is "profile", the animal has its profile. */
 export const findPet = async (id, signal, include) => (await call(apiURL("pets", { id, include }), { signal })).body[0];
