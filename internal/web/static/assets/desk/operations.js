@@ -87,6 +87,3 @@ export async function eventsOf(petId, after, signal) {
   const next = new URL(headers.get("Link")?.match(/<([^>]*)>/)?.[1] ?? "", document.baseURI).searchParams.get("after");
   return { events: body, after: next ?? after, end: !next || headers.get("Petstore-Feed-End") === "true" };
 }
-
-/** The address of a photo's file on the page's own host, because the server may know itself by another name. */
-export const photoURL = (address) => new URL(address.replace(/^.*\/(?=photos\/)/, ""), document.baseURI).href;
