@@ -8,19 +8,20 @@ import (
 )
 
 func TestFilesAreServedWithoutIndentationAndComments(t *testing.T) {
-	const source = "// A comment.\n\n/**\n * Two lines\n */\nif (a) {\n  b(\"// no comment\"); // kept\n  /* gone */\n}\n"
-	for name, want := range map[string]string{
-		"a.js":   "if (a) {\nb(\"// no comment\"); // kept\n}\n",
-		"a.html": "// A comment.\n/**\n* Two lines\n*/\nif (a) {\nb(\"// no comment\"); // kept\n/* gone */\n}\n",
-		"a.svg":  source,
+	for name, c := range map[string]struct{ source, want string }{
+		"a.js":   {"// A comment.\n\n/**\n * Two lines\n */\nif (a) {\n  b(\"; // text\"); // gone\n  c; // it's kept\n  /* gone */\n}\n", "if (a) {\nb(\"; // text\");\nc; // it's kept\n}\n"},
+		"a.css":  {"/* A comment. */\n.a, .b :is(p) { margin: 0 auto; }\n", ".a,.b :is(p){margin:0 auto;}\n"},
+		"a.html": {"<p>\n  // text\n</p>\n", "<p>\n// text\n</p>\n"},
+		"a.svg":  {"<svg>\n  </svg>\n", "<svg>\n  </svg>\n"},
 	} {
-		if got := string(lean(name, []byte(source))); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
+		if got := string(lean(name, []byte(c.source))); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
 
-// A text that spans lines would lose its indentation, and code after a comment on the same line would be lost.
+// A text that spans lines would lose its indentation, code after a comment on the same line would be lost, and a text in a
+// style sheet would lose its spaces.
 func TestNoFileLosesMoreThanComments(t *testing.T) {
 	err := fs.WalkDir(files, "static", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -42,6 +43,9 @@ func TestNoFileLosesMoreThanComments(t *testing.T) {
 				if _, after, found := strings.Cut(line, "*/"); strings.HasPrefix(line, "/*") && found && after != "" {
 					t.Errorf("%s: code follows a comment: %s", name, line)
 				}
+				if got := lean(name, []byte(line)); len(got) > 0 && texts(string(got)) != texts(line) {
+					t.Errorf("%s: a text changes: %s", name, line)
+				}
 			case ".html":
 				if strings.Contains(line, "<pre") || strings.Contains(line, "<textarea") && !strings.Contains(line, "</textarea>") {
 					t.Errorf("%s: the white space counts: %s", name, line)
@@ -53,4 +57,15 @@ func TestNoFileLosesMoreThanComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// texts returns what stands between quotation marks in a line.
+func texts(line string) string {
+	var found strings.Builder
+	for i, part := range strings.Split(strings.TrimSpace(line), `"`) {
+		if i%2 == 1 {
+			found.WriteString(part)
+		}
+	}
+	return found.String()
 }

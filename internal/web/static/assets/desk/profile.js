@@ -30,7 +30,7 @@ export function showProfile({ breed, sex, bornOn, arrivedOn, description, tags =
   };
   for (const [name, text] of Object.entries(facts)) {
     const place = byId(`about-${name}`);
-    place.textContent = text ?? "";
+    if (place.textContent !== (text ?? "")) place.textContent = text ?? ""; // marked text stays marked
     place.parentElement.hidden = !text;
   }
   byId("about-tags").replaceChildren(...tags.map((tag) => Object.assign(document.createElement("li"), { textContent: tag, dir: "auto" })));

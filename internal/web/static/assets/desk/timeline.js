@@ -91,8 +91,10 @@ let shown = []; // the entries
 
 /** Shows what happened to an animal. */
 export function showTimeline(events, orders, photos) {
-  shown = history(events, orders, photos);
+  const next = history(events, orders, photos);
   byId("timeline-start").hidden = events[0]?.type === "pet.created";
+  if (JSON.stringify(next) === JSON.stringify(shown)) return; // the marked text stays marked
+  shown = next;
   render();
 }
 

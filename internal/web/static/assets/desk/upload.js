@@ -1,12 +1,12 @@
 // Sends photos, one after the other, and shows how far each of them is.
 
-import { Refusal, Unreachable, apiKey, apiURL, inWordsOfPage, newIdempotencyKey, retry } from "../shared/api.js";
+import { Refusal, Unreachable, apiURL, call, newIdempotencyKey, retry } from "../shared/api.js";
 import { Notice, explain } from "../shared/notice.js";
 
 const template = document.getElementById("upload-row").content.firstElementChild;
 const longestSide = 1600; // pixels; the server keeps 1,280
 const sendable = ["image/jpeg", "image/png", "image/webp"];
-const answerTimeout = 30_000; // milliseconds without any progress
+const stallTimeout = 30_000; // milliseconds without any progress
 
 const uploads = new Set(); // the photos that are being sent or were refused, of all animals
 let queue = Promise.resolve();
@@ -62,7 +62,7 @@ async function send(upload) {
   try {
     upload.body ??= await shrink(upload.file, row.querySelector("canvas"));
     upload.sent = true;
-    const photo = await retry(() => post(upload), (refusal, seconds) => notice.countDown(refusal, seconds, stop.signal));
+    const { body: photo } = await retry(() => post(upload), (refusal, seconds) => notice.countDown(refusal, seconds, stop.signal));
     drop(upload);
     added(petId, photo);
   } catch (error) {
@@ -108,48 +108,40 @@ async function shrink(file, canvas) {
   return smaller && (!keeps || smaller.size < file.size) ? smaller : file;
 }
 
-// XMLHttpRequest, because fetch does not tell how much of a body was sent.
-function post({ petId, body, row, key, stop }) {
-  const request = new XMLHttpRequest();
-  const secret = apiKey.get();
+const post = ({ petId, body, row, key, stop }) =>
+  call(apiURL(`pets/${petId}/photos`), {
+    method: "POST",
+    headers: { "Content-Type": body.type || "image/jpeg", "Idempotency-Key": key },
+    body,
+    signal: stop.signal,
+    timeout: 600_000,
+    send: (url, options) => transfer(url, options, (share) => showProgress(row, share)),
+  });
+
+// Sends a request like fetch, which does not tell how much of a body was sent.
+function transfer(url, { method, headers, body, signal }, progress) {
   return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
     let timer;
     const wait = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => request.abort(), answerTimeout);
+      timer = setTimeout(() => request.abort(), stallTimeout);
     };
-    request.open("POST", apiURL(`pets/${petId}/photos`));
-    request.setRequestHeader("Authorization", `Bearer ${secret}`);
-    request.setRequestHeader("Content-Type", body.type || "image/jpeg");
-    request.setRequestHeader("Idempotency-Key", key);
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => {
       wait();
-      showProgress(row, loaded / total);
+      progress(loaded / total);
     });
     request.addEventListener("loadend", () => {
       clearTimeout(timer);
-      const answer = parse(request.responseText);
-      apiKey.settle(secret, request.status === 401);
-      if (request.status === 201 && answer) resolve(answer);
-      else if (!request.status) reject(new Unreachable());
-      else reject(refusalOf(request, answer));
+      const { status, responseText } = request;
+      if (!status) return reject(new TypeError("no answer"));
+      const lines = request.getAllResponseHeaders().trim().split("\r\n");
+      resolve(new Response(responseText, { status, headers: lines.map((line) => line.split(/: (.*)/s, 2)) }));
     });
-    stop.signal.addEventListener("abort", () => request.abort());
+    signal.addEventListener("abort", () => request.abort());
     wait();
     request.send(body);
   });
-}
-
-function refusalOf(request, answer) {
-  const { status } = request;
-  const retryAfter = [429, 503].includes(status) && Math.max(1, Number(request.getResponseHeader("Retry-After")) || 1);
-  return new Refusal(status, answer?.code, inWordsOfPage(answer?.message ?? `The server answered ${status} without saying why.`), retryAfter);
-}
-
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -91,16 +91,18 @@ export async function retry(task, pause) {
   }
 }
 
-/** Calls the API. The argument exact names a field. Integers in that field stay text, so that they keep all their digits. */
-export async function call(url, { exact = "categoryId", headers, body, signal, ...options } = {}) {
+/**
+ * Calls the API. The argument exact names a field. Integers in that field stay text, so that they keep all their digits. The
+ * arguments send and timeout take the place of fetch and its timeout.
+ */
+export async function call(url, { exact = "categoryId", headers, body, signal, send = fetch, timeout = answerTimeout, ...options } = {}) {
   const key = apiKey.get();
   if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
-  const sent = { ...headers, Authorization: `Bearer ${key}` };
-  if (body !== undefined) sent["Content-Type"] = "application/json";
+  const sent = { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers, Authorization: `Bearer ${key}` };
   let answer, text;
   try {
-    const end = AbortSignal.any([AbortSignal.timeout(answerTimeout), ...(signal ? [signal] : [])]);
-    answer = await fetch(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
+    const end = AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]);
+    answer = await send(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
     text = await answer.text();
   } catch (error) {
     throw signal?.aborted ? error : new Unreachable();
