@@ -202,19 +202,33 @@ func (p person) visit(id int64, begin state) {
 	p.Wait(fmt.Sprintf(`document.getElementById("animal-meta").innerText.includes("No.\u00a0%d") && location.search === "?animal=%[1]d" && `, id) + begin.shown(id))
 }
 
-// shown is a JavaScript expression that is true if the page shows this state of the animal.
+// shown is a JavaScript expression that is true if the page shows this state of the animal. The page of the animal shows it,
+// or the list, to which the desk returns when somebody deletes the animal.
 func (s state) shown(id int64) string {
+	return fmt.Sprintf(`(location.search === "?animal=%d" ? %s : %s)`, id, s.onItsPage(id), s.onItsCard(id))
+}
+
+func (s state) onItsPage(id int64) string {
 	if s.status == "" {
-		return fmt.Sprintf(`(location.search !== "?animal=%d" || document.getElementById("animal-name").innerText === "There is no animal %[1]d")`, id)
+		return fmt.Sprintf(`document.getElementById("animal-name").innerText === "There is no animal %d"`, id)
 	}
-	word := map[string]string{"available": "Available", "pending": "Reserved", "sold": "Adopted"}[s.status]
 	shown := fmt.Sprintf(`document.getElementById("animal-name").innerText === %q && document.getElementById("animal-status").innerText === %q &&
-		!document.getElementById("animal").ariaBusy`, s.name, word)
+		!document.getElementById("animal").ariaBusy`, s.name, statusWords[s.status])
 	if s.order == "open" {
 		return shown + fmt.Sprintf(` && document.getElementById("order").innerText.includes(%q)`, "For "+s.forWhom)
 	}
 	return shown + ` && !document.getElementById("order").checkVisibility()`
 }
+
+func (s state) onItsCard(id int64) string {
+	card := fmt.Sprintf(`document.querySelector('.card:has([data-animal="%d"])')`, id)
+	if s.status == "" {
+		return card + ` === null`
+	}
+	return fmt.Sprintf(`%s?.querySelector(".name").innerText === %q && %[1]s.querySelector(".status").innerText === %[3]q`, card, s.name, statusWords[s.status])
+}
+
+var statusWords = map[string]string{"available": "Available", "pending": "Reserved", "sold": "Adopted"}
 
 // does makes the person act, and waits until the store has answered.
 func (p person) does(a action) {

@@ -10,10 +10,9 @@ var (
 	// remark matches a script's line that ends with a comment. A comment with a quotation mark stays, because it may be
 	// part of a text.
 	remark = regexp.MustCompile("^(.*[;{},)\\]]) // [^\"'`]*$")
-	// spaced matches what needs no space around it in a style sheet.
-	spaced = regexp.MustCompile(` *([{};,]) *|(:) `)
-	// shownText matches a style that shows a text, in which spaces count.
-	shownText = regexp.MustCompile(`content: "[^"]`)
+	// styleSpace and scriptSpace match what needs no spaces around it.
+	styleSpace  = regexp.MustCompile(` *([{};,]) *|(:) `)
+	scriptSpace = regexp.MustCompile(` *([=?:,;(){}\[\]<>&|]+) *`)
 )
 
 // lean returns a file of a page as browsers need it: without indentation and empty lines, and scripts and style sheets
@@ -29,11 +28,11 @@ func lean(name string, source []byte) []byte {
 		line = bytes.TrimSpace(line)
 		comment = comment || kind != ".html" && bytes.HasPrefix(line, []byte("/*"))
 		if len(line) > 0 && !comment && !(kind == ".js" && bytes.HasPrefix(line, []byte("//"))) {
-			switch {
-			case kind == ".js":
-				line = remark.ReplaceAll(line, []byte("$1"))
-			case kind == ".css" && !shownText.Match(line):
-				line = spaced.ReplaceAll(line, []byte("$1$2"))
+			switch kind {
+			case ".js":
+				line = outsideTexts(remark.ReplaceAll(line, []byte("$1")), scriptSpace, "$1")
+			case ".css":
+				line = outsideTexts(line, styleSpace, "$1$2")
 			}
 			out.Write(line)
 			out.WriteByte('\n')
@@ -43,4 +42,19 @@ func lean(name string, source []byte) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// outsideTexts replaces matches in a line, but not between quotation marks. A line that may have texts of another kind, or a
+// regular expression, stays as it is.
+func outsideTexts(line []byte, pattern *regexp.Regexp, with string) []byte {
+	parts := bytes.Split(line, []byte(`"`))
+	for i, part := range parts {
+		if i%2 == 0 && pattern == scriptSpace && bytes.ContainsAny(part, "'`/\\") || i%2 == 1 && bytes.ContainsAny(part, "`\\") {
+			return line
+		}
+	}
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = pattern.ReplaceAll(parts[i], []byte(with))
+	}
+	return bytes.Join(parts, []byte(`"`))
 }

@@ -9,7 +9,8 @@ import (
 
 func TestFilesAreServedWithoutIndentationAndComments(t *testing.T) {
 	for name, c := range map[string]struct{ source, want string }{
-		"a.js":   {"// A comment.\n\n/**\n * Two lines\n */\nif (a) {\n  b(\"; // text\"); // gone\n  c; // it's kept\n  /* gone */\n}\n", "if (a) {\nb(\"; // text\");\nc; // it's kept\n}\n"},
+		"a.js": {"// A comment.\n\n/**\n * Two lines\n */\nif (a) {\n  b = c ? \"; // text\" : d - -e; // gone\n  f({ g, h }); // it's kept\n  /* gone */\n}\nx = /a = b/;\n",
+			"if(a){\nb=c?\"; // text\":d - -e;\nf({ g, h }); // it's kept\n}\nx = /a = b/;\n"},
 		"a.css":  {"/* A comment. */\n.a, .b :is(p) { margin: 0 auto; }\n", ".a,.b :is(p){margin:0 auto;}\n"},
 		"a.html": {"<p>\n  // text\n</p>\n", "<p>\n// text\n</p>\n"},
 		"a.svg":  {"<svg>\n  </svg>\n", "<svg>\n  </svg>\n"},

@@ -26,14 +26,13 @@ func (s Settings) reference() reference.Store {
 
 // render returns the content of a file. A page is a template of the settings.
 func (s Settings) render(name string) []byte {
-	body, err := files.ReadFile(name)
-	if err == nil && path.Ext(name) == ".html" {
-		var page bytes.Buffer
-		err = template.Must(template.New(name).Parse(string(body))).Execute(&page, s)
-		body = page.Bytes()
+	body := read(files, name)
+	if path.Ext(name) != ".html" {
+		return body
 	}
-	if err != nil {
-		panic(err) // never happens, because the files are embedded
+	var page bytes.Buffer
+	if err := template.Must(template.New(name).Parse(string(body))).Execute(&page, s); err != nil {
+		panic(err) // never happens, because the templates are embedded
 	}
-	return body
+	return page.Bytes()
 }

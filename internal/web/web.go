@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"petstore/docs"
 	"petstore/internal/web/reference"
 )
 
@@ -44,6 +45,13 @@ var contentTypes = map[string]string{
 // Pages maps the path of every page to the handler for its GET and HEAD requests.
 func Pages(s Settings) map[string]http.Handler {
 	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(s.reference()) })}
+	for _, g := range reference.Guides {
+		pages["/docs/"+g.Name] = newPage("guide.html", func() []byte { return reference.RenderGuide(s.reference(), g) })
+	}
+	pages["/docs/search.json"] = newPage("search.json", reference.Index)
+	for _, picture := range reference.Pictures {
+		pages["/docs/"+picture] = newPage(picture, func() []byte { return read(docs.Guides, picture) })
+	}
 	addDocuments(pages, s.BaseURL)
 	for _, pattern := range []string{"static/*.*", "static/assets/*/*"} {
 		names, _ := fs.Glob(files, pattern) // cannot fail, because the patterns are well-formed
@@ -61,6 +69,14 @@ func pagePath(name string) string {
 		return "/"
 	}
 	return path
+}
+
+func read(fsys embed.FS, name string) []byte {
+	body, err := fsys.ReadFile(name)
+	if err != nil {
+		panic(err) // never happens, because the file is embedded
+	}
+	return body
 }
 
 // page serves one file. It renders the content at the first request, so that the server starts without delay.

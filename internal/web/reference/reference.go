@@ -31,8 +31,8 @@ const guess = "http://localhost:8080"
 
 // page is the data from which the templates render the API reference.
 type page struct {
+	frame
 	Title, Version string
-	Store          Store
 	Base, Guess    string
 	Intro          template.HTML
 	Sections       []section
@@ -45,6 +45,15 @@ type page struct {
 	Keyless        string // the number of requests per minute without a valid key
 	Changelog      template.HTML
 }
+
+// frame is what the reference and the guides have in common.
+type frame struct {
+	Store Store
+	Root  string // the relative address of the server's root
+}
+
+// Guides lists the guides for the menu.
+func (frame) Guides() []Guide { return Guides }
 
 // group is an OpenAPI tag with its operations.
 type group struct {
@@ -66,7 +75,7 @@ func Render(s Store) []byte { return render(s, api.YAML, api.JSON, docs.Changelo
 
 func render(s Store, source, document []byte, changes string) []byte {
 	var text bytes.Buffer
-	if err := pageTemplate().Execute(&text, newPage(s, source, document, changes)); err != nil {
+	if err := pageTemplate().ExecuteTemplate(&text, "docs.html", newPage(s, source, document, changes)); err != nil {
 		panic(err) // never happens, because the templates are embedded
 	}
 	return text.Bytes()
@@ -80,7 +89,7 @@ func newPage(s Store, source, text []byte, changes string) page {
 	operations := d.operations(source)
 	common := commonTo(operations)
 	r := page{
-		Title: d.Info.Title, Version: d.Info.Version, Store: s, Base: s.BaseURL, Error: d.errorFields(), Codes: d.codes(operations),
+		Title: d.Info.Title, Version: d.Info.Version, frame: frame{Store: s}, Base: s.BaseURL, Error: d.errorFields(), Codes: d.codes(operations),
 		Plans: plans(), Keyless: thousands(petstore.AddressLimits.PerMinute), Changelog: markdown(changes),
 	}
 	if s.BaseURL == "" {

@@ -5,17 +5,16 @@ import { listPets } from "./operations.js";
 const largestPage = 100; // the most animals that the server returns at once
 
 /**
- * Reads animals that match, newest first, until there are as many as wanted or no more. Calls back with their number after
- * each request. The result has the cursor of the animals that follow, if there are any.
+ * Reads animals that match, newest first, until there are as many as wanted or no more. The function read reads one page. The
+ * result has the cursor of the animals that follow, if there are any.
  */
-export async function readAnimals(query, wanted, signal, progress) {
+export async function readAnimals(query, wanted, signal, read = listPets) {
   const found = { animals: [], next: undefined };
   do {
     const limit = Math.min(largestPage, wanted - found.animals.length);
-    const page = await listPets({ ...query, cursor: found.next, limit }, signal);
+    const page = await read({ ...query, cursor: found.next, limit }, signal);
     found.animals.push(...page.animals);
     found.next = page.next;
-    progress?.(found.animals.length);
   } while (found.next && found.animals.length < wanted);
   return found;
 }

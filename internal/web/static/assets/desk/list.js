@@ -33,8 +33,8 @@ let more; // the promise of more animals
 let growing = new AbortController(); // aborts it
 let stalled = false; // whether more animals could not be loaded
 
-/** What the list shows: the query without the open animal. */
-export function queryHere() {
+// What the list shows: the address without the open animal.
+function queryHere() {
   const { status, category, q } = here();
   return { status, category, q };
 }
@@ -42,8 +42,8 @@ export function queryHere() {
 const keyHere = () => JSON.stringify(queryHere());
 const isLoaded = () => loadedKey === keyHere();
 
-/** The name of what the list shows. */
-export function heading() {
+// The name of what the list shows.
+function heading() {
   const { status, category } = here();
   if (!category) return `${status ? statusName(status) : "All"} animals`;
   return status ? `${categoryName(category)}, ${statusName(status).toLowerCase()}` : categoryName(category);
@@ -125,6 +125,9 @@ async function findNumbered({ q, ...filters }, signal) {
   return id && (await listPets({ ...filters, id }, signal)).animals[0];
 }
 
+/** What the list shows, also where it is not loaded: its name, its query, and the animal whose number is typed. */
+export const whatIsFound = () => ({ title: heading(), query: queryHere(), numbered });
+
 /** Hides an animal while it is being deleted, or shows it again. */
 export function hideAnimal(id, gone) {
   if (gone) hidden.add(id);
@@ -178,6 +181,7 @@ function summarize(text) {
 
 function showEmpty(empty) {
   byId("empty").hidden = !empty;
+  byId("open-take").hidden = empty;
   if (!empty) return;
   const { status, category, q } = here();
   const [title, text] = byId("empty").querySelectorAll("h2, p");

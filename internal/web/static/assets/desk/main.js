@@ -15,6 +15,7 @@ import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
+import "./take.js";
 import { unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);

@@ -2,9 +2,9 @@
 
 import { storeName } from "../shared/store.js";
 import { here, link } from "./address.js";
+import { showPicture } from "./cards.js";
 import { categoryName } from "./categories.js";
 import { findPet, listOpenOrders, listReservedPets } from "./operations.js";
-import { draw } from "./portrait.js";
 import { showRows } from "./rows.js";
 import { exactly, fromNow } from "./time.js";
 
@@ -114,7 +114,7 @@ function fill(row, order) {
     row.querySelector(".whom").textContent = order.reference ? `For ${order.reference}` : "Without a reference";
     row.querySelector("time").dateTime = order.expiresAt;
     row.querySelector("time").textContent = exactly(order.expiresAt);
-    draw(row.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
+    showPicture(row.querySelector(".portrait"), animal);
   }
   row.querySelector("b").textContent = `${Date.parse(order.expiresAt) <= Date.now() ? "Ended" : "Ends"} ${fromNow(order.expiresAt)}`;
 }
