@@ -109,7 +109,7 @@ func TestTheTimelineTellsTheLifeOfAnAnimal(t *testing.T) {
 		s.Ask(t, step[0], step[1], step[2])
 	}
 	page := openAt(t, s, "?animal=1")
-	page.Wait(entries + ` === "Brought back|Adopted by Ms Adeyemi|" + document.querySelector("#timeline li:nth-child(3) p")?.innerText + "|Reserved for Ms Adeyemi|Reservation for Mr Novak cancelled|Reserved for Mr Novak"`)
+	page.Wait(entries + ` === "Brought back|Adopted by Ms Adeyemi|" + document.querySelector("#timeline li:nth-child(3) p")?.innerText + "|Reserved for Ms Adeyemi|Reservation cancelled: Mr Novak|Reserved for Mr Novak"`)
 	page.Wait(`document.querySelector("#timeline li:nth-child(3) p")?.innerText.startsWith("Reservation prolonged until ")`)
 	page.Click("#timeline-all")
 	page.Wait(entries + `.endsWith("|Renamed from Olive to Olivia|Added as Olive") && !document.getElementById("timeline-start").checkVisibility()`)

@@ -113,7 +113,9 @@ const tell = ({ animal = editing, profile }, done) => done(animal, profile);
 async function store(saved, signal) {
   const now = typed();
   const changed = await petChanges(now, signal);
-  if (!editing || Object.keys(changed).length) {
+  const details = profileChanges(editing ? filled : profileText(), now);
+  const has = (fields) => Object.keys(fields).length > 0;
+  if (!editing || has(changed) || !has(details)) {
     saved.animal = editing ? await update.pet(changed, signal) : await createPet(changed, signal);
     if (!editing) {
       created = true;
@@ -125,8 +127,7 @@ async function store(saved, signal) {
     const { name, categoryId, status = filled.status } = now;
     filled = { ...filled, name, categoryId, status };
   }
-  const details = profileChanges(filled, now);
-  if (Object.keys(details).length) saved.profile = await update.profile(details, signal);
+  if (has(details)) saved.profile = await update.profile(details, signal);
 }
 
 async function petChanges({ name, categoryId, status }, signal) {

@@ -30,45 +30,49 @@ export async function loadEvents(petId, signal) {
 /** The entries of the timeline, newest first: {at, kind, text}. */
 export function history(events, orders, photos) {
   const entries = [];
-  const add = (at, kind, text) => entries.push({ at: Date.parse(at), kind, text: stripBidi(text) });
+  const add = (at, kind, text, rank = 0) => entries.push({ at: Date.parse(at), kind, text: stripBidi(text), rank });
   const listed = new Set(orders.map(({ id }) => id));
   const told = new Map(); // orders that the list does not hold any more, as their last event shows them
+  const ranks = {}; // the numbers of the events that began and ended each order, for what happened in the same millisecond
   let ofOrder; // the number of the event that tells what an order did to its animal
   for (const { type, sequence, timestamp, data, previous = {} } of events) {
     if (type.startsWith("order.")) {
       if (!listed.has(data.id)) told.set(data.id, data);
+      ranks[`${data.id} ${type}`] = sequence;
       ofOrder = sequence + 1;
     }
-    if (type === "pet.created") add(timestamp, "added", `Added as ${data.name}`);
-    else if (type === "order.updated") addCorrection(add, timestamp, data, previous);
-    else if (type === "pet.updated") addChange(add, timestamp, data, previous, sequence === ofOrder);
+    if (type === "pet.created") add(timestamp, "added", `Added as ${data.name}`, sequence);
+    else if (type === "order.updated") addCorrection((kind, text) => add(timestamp, kind, text, sequence), data, previous);
+    else if (type === "pet.updated") addChange((kind, text) => add(timestamp, kind, text, sequence), data, previous, sequence === ofOrder);
   }
-  for (const order of [...told.values(), ...orders.toReversed()]) addOrder(add, order);
+  for (const order of [...told.values(), ...orders.toReversed()]) addOrder(add, order, (type) => ranks[`${order.id} order.${type}`]);
   for (const { createdAt } of photos) add(createdAt, "photo", "A photo was added");
-  return joinPhotos(entries.map((entry, i) => ({ ...entry, i })).sort((a, b) => b.at - a.at || (a.kind === "added") - (b.kind === "added") || b.i - a.i));
+  return joinPhotos(entries.sort((a, b) => b.at - a.at || b.rank - a.rank));
 }
 
-function addOrder(add, { status, reference, createdAt, closedAt }) {
-  add(createdAt, "pending", reference ? `Reserved for ${reference}` : "Reserved");
-  if (status === "completed") add(closedAt, "sold", reference ? `Adopted by ${reference}` : "Adopted");
-  else if (status === "cancelled") add(closedAt, "ended", reference ? `Reservation for ${reference} cancelled` : "Reservation cancelled");
-  else if (status === "expired") add(closedAt, "ended", reference ? `Reservation for ${reference} ran out` : "Reservation ran out");
+const ends = { completed: ["sold", "Adopted", "Adopted by "], cancelled: ["ended", "Reservation cancelled", "Reservation cancelled: "], expired: ["ended", "Reservation ran out", "Reservation ran out: "] };
+
+function addOrder(add, { status, reference, createdAt, closedAt }, rank) {
+  add(createdAt, "pending", reference ? `Reserved for ${reference}` : "Reserved", rank("placed"));
+  if (!closedAt) return;
+  const [kind, plain, named] = ends[status];
+  add(closedAt, kind, reference ? named + reference : plain, rank(status));
 }
 
-function addCorrection(add, at, order, previous) {
+function addCorrection(add, order, previous) {
   if (previous.expiresAt) {
     const longer = Date.parse(order.expiresAt) > Date.parse(previous.expiresAt);
-    add(at, "ended", `Reservation ${longer ? "prolonged" : "shortened"} until ${exactly(order.expiresAt)}`);
+    add("ended", `Reservation ${longer ? "prolonged" : "shortened"} until ${exactly(order.expiresAt)}`);
   }
-  if (previous.reference) add(at, "ended", "Reference of the reservation corrected");
+  if (previous.reference) add("ended", "Reference of the reservation corrected");
 }
 
-const byHand = { available: { sold: "Brought back", pending: "Available again" }, pending: {}, sold: {} };
+const byHand = { "sold available": "Brought back", "pending available": "Available again", pending: "Marked as reserved", sold: "Adopted" };
 
-function addChange(add, at, pet, previous, ofOrder) {
-  if (previous.name) add(at, "edited", `Renamed from ${previous.name} to ${pet.name}`);
-  if (previous.categoryId) add(at, "edited", `Moved from ${categoryName(previous.categoryId)} to ${categoryName(pet.categoryId)}`);
-  if (previous.status && !ofOrder) add(at, pet.status, byHand[pet.status][previous.status] ?? { pending: "Marked as reserved", sold: "Adopted" }[pet.status]);
+function addChange(add, { name, categoryId, status }, previous, ofOrder) {
+  if (previous.name) add("edited", `Renamed from ${previous.name} to ${name}`);
+  if (previous.categoryId) add("edited", `Moved from ${categoryName(previous.categoryId)} to ${categoryName(categoryId)}`);
+  if (previous.status && !ofOrder) add(status, byHand[`${previous.status} ${status}`] ?? byHand[status]);
 }
 
 // Photos that were added within an hour are one entry.
