@@ -187,6 +187,7 @@ func TestARevokedKeyIsNotReplacedByTheOneBeforeIt(t *testing.T) {
 	testservice.Eval[bool](page, fmt.Sprintf(`(location.hash = "#key=%s", true)`, next))
 	page.Wait(showsExactly("Olive") + ` && document.documentElement.dataset.access === "read"`)
 	answerOnce(page, "GET", refusedKey)
+	add(t, s, animal("Maple", "available")) // makes the page send a request
 	page.Wait(`document.getElementById("key-error").innerText.includes("This key was revoked.") && sessionStorage.getItem("petstore-api-key") === null`)
 }
 

@@ -164,7 +164,7 @@ func TestAMissingAnswerIsReportedAfterATimeout(t *testing.T) {
 }
 
 func TestARefreshKeepsTheMessageOfAFailedChange(t *testing.T) {
-	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
+	_, page := openPolling(t, "?animal=1", animal("Olive", "available"))
 	page.Wait(isAvailable)
 	answerOnce(page, "GET", lost)
 	page.Wait(mayHave)
@@ -179,7 +179,7 @@ func TestARefreshKeepsTheMessageOfAFailedChange(t *testing.T) {
 }
 
 func TestAnOutageIsReportedUntilItEnds(t *testing.T) {
-	_, page := openDesk(t, "", animal("Olive", "available"))
+	_, page := openPolling(t, "", animal("Olive", "available"))
 	page.Wait(showsExactly("Olive"))
 	for _, answer := range []string{refusedBusy, `Promise.resolve(new Response("", {status: 502}))`} {
 		answerAll(page, `method === "GET"`, answer)

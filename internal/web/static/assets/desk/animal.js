@@ -48,18 +48,25 @@ export const animalView = {
     show(shown);
   },
 
-  /** Loads the animal and its order, waits for the other requests, and shows the result. */
+  /** Loads the animal and its order, waits for the other requests, and shows the result, or returns false if it is out of date. */
   async load(signal, others) {
     const id = here().animal;
     const known = changes[id];
     const [found, orders, events] = await Promise.all([findPet(id, signal, "profile"), ordersOf(id, signal), loadEvents(id, signal), others]);
     section.ariaBusy = null;
-    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return; // out of date, because a change came after the load
+    if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return false; // a change came after the load
     const before = shown.animal;
     const { profile = noDetails().profile, ...animal } = found ?? {};
     details = { profile, orders, events };
     show(found ? { animal, order: orders.find(({ status }) => status === "open") } : { missing: true });
+    if (before && !found) say(`Somebody has deleted ${before.name}.`);
     if (before && found && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);
+  },
+
+  /** Whether an event may change what the view shows. */
+  concerns({ type, data }) {
+    const id = type.startsWith("pet.") ? data.id : data.petId;
+    return type.startsWith("category.") || String(id) === here().animal;
   },
 
   /** Shows nothing, because loading failed. */

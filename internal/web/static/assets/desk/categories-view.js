@@ -28,6 +28,9 @@ export const categoriesView = {
     section.ariaBusy = "true";
   },
 
+  /** Whether an event may change what the view shows. */
+  concerns: ({ type }) => type.startsWith("category."),
+
   /** Loads the categories, unless that is among the other requests, and shows the result. */
   async load(signal, others) {
     await (others || loadCategories(signal));

@@ -68,6 +68,7 @@ export const listView = {
   /**
    * Loads the list, waits for the other requests, and shows the result. A list that is there already is refreshed: one request
    * for each 100 animals finds what was added, changed or deleted among the newest 500. What is below them stays.
+   * Returns false if the result is out of date.
    */
   async load(signal, others) {
     const [key, query, before] = [keyHere(), queryHere(), changes];
@@ -80,7 +81,8 @@ export const listView = {
       others,
     ]);
     if (key !== keyHere()) return; // another list is being opened
-    if (before === changes || !isLoaded()) {
+    const current = before === changes;
+    if (current || !isLoaded()) {
       found = isLoaded() ? refresh(found, fresh) : fresh;
       [loadedKey, numbered, refused, counts] = [key, animal, Boolean(fresh.refused), inventory];
     }
@@ -88,7 +90,11 @@ export const listView = {
     byId("title").textContent = heading();
     show();
     arrive();
+    return current;
   },
+
+  /** Whether an event may change what the view shows. */
+  concerns: ({ type }) => /^(pet|profile|category)\./.test(type),
 
   /** Shows nothing, because loading failed. */
   clear() {

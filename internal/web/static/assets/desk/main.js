@@ -4,19 +4,20 @@ import { forgetAccess, learnAccess } from "../shared/access.js";
 import { go, onMove } from "../shared/address.js";
 import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
-import { explain, notice, onRefusedKey, say } from "../shared/notice.js";
+import { explain, notice, onRefusedKey, report } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
 import { categoriesView } from "./categories-view.js";
+import { follow, onEvent, unfollow } from "./events.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
 import "./take.js";
-import { unwatch, watch } from "./watch.js";
+import { expect, look, unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -40,6 +41,9 @@ async function open() {
   view.prepare();
   const focused = document.activeElement;
   notice.clear();
+  await follow(); // first, so that the page hears of every change after the load
+  if (signal.aborted) return;
+  expect(view.concerns);
   try {
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
@@ -74,15 +78,26 @@ function switchTo(next) {
 
 const heading = () => view.section.querySelector("h1") ?? byId("title");
 
-let loads = 0;
+let loads = 0; // how many loads have been made since the names of the categories were fetched
 let missed = 0; // how many refreshes in a row were refused
 let lostMessage; // the message about a failed refresh
 
-// Names of categories change rarely, so only every tenth load fetches them.
+// Names of categories change rarely. The page fetches them after an event about a category, and with every tenth load in
+// case it misses events.
 async function load(signal) {
-  await view.load(signal, loads % 10 === 0 && loadCategories(signal));
+  const names = loads % 10 === 0;
   loads++;
+  try {
+    if ((await view.load(signal, names && loadCategories(signal))) === false) look();
+  } catch (error) {
+    if (names) loads = 0;
+    throw error;
+  }
 }
+
+onEvent(({ type }) => {
+  if (type.startsWith("category.")) loads = 0;
+});
 
 async function refresh(signal) {
   try {
@@ -91,17 +106,19 @@ async function refresh(signal) {
     if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {
-    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return error.retryAfter;
+    const wait = error.retryAfter || 0;
+    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return wait;
     // A message about the person's own action stays.
     if (notice.isEmpty() || error.status === 401) {
       lostMessage = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page keeps trying.");
     }
-    return error.retryAfter;
+    return wait;
   }
 }
 
 function signOut(reason) {
   stop();
+  unfollow();
   closeDialogs();
   abandonChanges();
   loads = 0;
@@ -132,11 +149,11 @@ window.addEventListener("online", () => reopen?.());
 watchForm(
   (animal, profile) => {
     const belongs = insertAnimal({ ...animal, profile });
-    say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
+    report(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal, profile) => {
     showEdited(animal, profile);
-    say(`${animal.name} was saved.`);
+    report(`${animal.name} was saved.`);
   },
 );
 

@@ -29,6 +29,9 @@ export const reservationsView = {
     animals.clear();
   },
 
+  /** Whether an event may change what the view shows. */
+  concerns: ({ type }) => type.startsWith("order."),
+
   /** Loads the open orders and their animals, waits for the other requests, and shows the result. */
   async load(signal, others) {
     const [open] = await Promise.all([listOpenOrders(signal), others]);

@@ -115,7 +115,7 @@ const post = ({ petId, body, row, key, stop }) =>
     body,
     signal: stop.signal,
     timeout: 600_000,
-    send: (url, options) => transfer(url, options, (share) => showProgress(row, share)),
+    fetch: (url, options) => transfer(url, options, (share) => showProgress(row, share)),
   });
 
 // Sends a request like fetch, which does not tell how much of a body was sent.

@@ -93,33 +93,55 @@ export async function retry(task, pause) {
 
 /**
  * Calls the API. The argument exact names a field. Integers in that field stay text, so that they keep all their digits. The
- * arguments send and timeout take the place of fetch and its timeout.
+ * arguments fetch and timeout take the place of the browser's fetch and of the usual timeout.
  */
-export async function call(url, { exact = "categoryId", headers, body, signal, send = fetch, timeout = answerTimeout, ...options } = {}) {
+export async function call(url, { exact, signal, timeout = answerTimeout, ...options } = {}) {
   const key = apiKey.get();
-  if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
-  const sent = { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers, Authorization: `Bearer ${key}` };
   let answer, text;
   try {
     const end = AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]);
-    answer = await send(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
+    answer = await send(url, { ...options, signal: end });
     text = await answer.text();
   } catch (error) {
-    throw signal?.aborted ? error : new Unreachable();
+    throw signal?.aborted || error instanceof Refusal ? error : new Unreachable();
   }
-  announceLimits(answer.headers);
-  const read = parse(text, exact);
+  const read = parseJSON(text, exact);
   apiKey.settle(key, answer.status === 401);
   if (answer.ok && (read || answer.status === 204)) return { body: read, headers: answer.headers };
-  throw new Refusal(
-    answer.status,
-    read?.code,
-    inWordsOfPage(read?.message ?? `The server answered ${answer.status} without saying why.`),
-    [429, 503].includes(answer.status) && Math.max(1, Number(answer.headers.get("Retry-After")) || 1),
-  );
+  throw refusal(answer, read);
 }
 
-function parse(text, exact) {
+/** Asks for a stream of events. The promise has a function that reads the next piece of the stream. */
+export async function openStream(url, { headers, signal }) {
+  try {
+    const answer = await send(url, { headers: { ...headers, Accept: "text/event-stream" }, signal });
+    if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) throw refusal(answer, parseJSON(await answer.text()));
+    const reader = answer.body.getReader();
+    return () => reader.read().catch(() => Promise.reject(signal.aborted ? signal.reason : new Unreachable()));
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error instanceof Refusal ? error : new Unreachable();
+  }
+}
+
+async function send(url, { headers, fetch = window.fetch, ...options }) {
+  const key = apiKey.get();
+  if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
+  const sent = { ...(options.body !== undefined && { "Content-Type": "application/json" }), ...headers, Authorization: `Bearer ${key}` };
+  const answer = await fetch(url, { ...options, headers: sent, cache: "no-store" });
+  announceLimits(answer.headers);
+  return answer;
+}
+
+const refusal = ({ status, headers }, read) =>
+  new Refusal(
+    status,
+    read?.code,
+    inWordsOfPage(read?.message ?? `The server answered ${status} without saying why.`),
+    [429, 503].includes(status) && Math.max(1, Number(headers.get("Retry-After")) || 1),
+  );
+
+/** Reads JSON as call does. The value is undefined if the text is not JSON. */
+export function parseJSON(text, exact = "categoryId") {
   try {
     return JSON.parse(text, (name, value, context) => (name === exact ? context?.source ?? value : value));
   } catch {

@@ -69,6 +69,12 @@ export function say(text) {
   fading = setTimeout(() => toast.replaceChildren(), 8000);
 }
 
+/** Shows that a change was made. A message about an earlier failure goes away. */
+export function report(text) {
+  notice.clear();
+  say(text);
+}
+
 /** Calls back with the server's message whenever the server refuses the key. */
 export const onRefusedKey = (callback) => document.addEventListener("refused-key", ({ detail }) => callback(detail));
 
