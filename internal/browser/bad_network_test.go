@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -52,6 +53,7 @@ func startBadNetwork(t *testing.T, s *testservice.Instance, seed int) (*badNetwo
 	}
 	n := &badNetwork{server: server, stream: httputil.NewSingleHostReverseProxy(server), seed: seed, seen: map[string]int{}, hits: map[fault]int{}}
 	n.stream.FlushInterval = -1
+	n.stream.ErrorLog = log.New(io.Discard, "", 0)
 	n.stream.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	n.stream.ModifyResponse = func(answer *http.Response) error {
 		if seed != 0 && answer.Header.Get("Content-Type") == "text/event-stream" {

@@ -98,6 +98,23 @@ func TestManyNewAnimalsLeaveNoGap(t *testing.T) {
 	page.Wait(`(scrollTo({ top: document.body.scrollHeight, behavior: "instant" }), ` + showsExactly(down(90, 1)...) + `)`)
 }
 
+// A page that was asked for before the list began anew does not follow the animals that the list has by then.
+func TestALatePageLeavesNoGap(t *testing.T) {
+	s, page := openDesk(t, "", numbered(60)...)
+	page.Wait(showsExactly(down(60, 37)...))
+	answerAll(page, `String(url).includes("cursor")`, onRelease)
+	page.Click("#more") // asks for the animals from 36 on
+	page.Wait("window.release")
+	hide(page, true)
+	for i := range 40 {
+		add(t, s, animal(fmt.Sprint("Animal ", i+61), "available"))
+	}
+	hide(page, false)
+	page.Wait(showsExactly(down(100, 77)...))
+	testservice.Eval[bool](page, "("+putBack+", release(), true)")
+	page.Wait(`(scrollTo({ top: document.body.scrollHeight, behavior: "instant" }), ` + showsExactly(down(100, 1)...) + `)`)
+}
+
 func TestMoreAnimalsAreOfferedAgainAfterAFailure(t *testing.T) {
 	_, page := openDesk(t, "", numbered(30)...)
 	page.Wait(showsExactly(down(30, 7)...))

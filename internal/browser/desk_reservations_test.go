@@ -80,6 +80,7 @@ func TestReservationsFollowWhatOthersDo(t *testing.T) {
 	reserved(t, s, "Duke", "J. Tanaka", 3600)
 	page.Wait(names("Duke,Olive"))
 	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"name":"Olivia"}`)
+	page.Wait(names("Duke,Olivia"))
 	s.Ask(t, http.MethodPatch, "/v1/orders/1", `{"reference":"Mr Lindqvist","holdSeconds":60}`)
 	page.Wait(names("Olivia,Duke") + ` && document.querySelector("#reservations li").innerText.includes("For Mr Lindqvist")`)
 

@@ -11,7 +11,7 @@ import (
 )
 
 // holdable is a script for a page. After holdBack(), the page hears of nothing: its reads wait until letGo(). The array
-// writes has the method, the path and the status of each change that the page has sent.
+// writes has the method, the path and the status of each change that the page has sent. Short waits are shorter still.
 const holdable = `
 	window.heard = Promise.resolve();
 	window.letGo = () => {};
@@ -38,7 +38,8 @@ const holdable = `
 		const piece = await read.call(self);
 		await heard;
 		return piece;
-	} });`
+	} });
+	window.setTimeout = new Proxy(setTimeout, { apply: (set, self, [task, pause = 0]) => set.call(window, task, pause > 3000 ? pause : pause / 20) });`
 
 // state is what the store knows of an animal in these tests.
 type state struct {

@@ -232,3 +232,11 @@ func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
 		p.t.Fatal(err)
 	}
 }
+
+// NewTab opens another tab of the same window, which shares storage with the page.
+func (p *Page) NewTab() *Page {
+	p.t.Helper()
+	ctx, closeTab := chromedp.NewContext(p.ctx)
+	p.t.Cleanup(closeTab)
+	return newPage(p.t, ctx)
+}

@@ -11,12 +11,12 @@ var (
 	// part of a text.
 	remark = regexp.MustCompile("^(.*[;{},)\\]]) // [^\"'`]*$")
 	// styleSpace and scriptSpace match what needs no spaces around it.
-	styleSpace  = regexp.MustCompile(` *([{};,]) *|(:) `)
+	styleSpace  = regexp.MustCompile(`;? *(}) *| *([{;,]) *|(:) `)
 	scriptSpace = regexp.MustCompile(` *([=?:,;(){}\[\]<>&|]+) *`)
 )
 
 // lean returns a file of a page as browsers need it: without indentation and empty lines, and scripts and style sheets
-// without most comments. Line breaks stay, so that the place of an error can be found.
+// without most comments, spaces and line breaks. The files themselves stay readable, and nothing has to be built.
 func lean(name string, source []byte) []byte {
 	kind := path.Ext(name)
 	if kind != ".js" && kind != ".css" && kind != ".html" {
@@ -32,10 +32,12 @@ func lean(name string, source []byte) []byte {
 			case ".js":
 				line = outsideTexts(remark.ReplaceAll(line, []byte("$1")), scriptSpace, "$1")
 			case ".css":
-				line = outsideTexts(line, styleSpace, "$1$2")
+				line = outsideTexts(line, styleSpace, "$1$2$3")
 			}
 			out.Write(line)
-			out.WriteByte('\n')
+			if breaksMatter(kind, line) {
+				out.WriteByte('\n')
+			}
 		}
 		if comment && bytes.HasSuffix(line, []byte("*/")) {
 			comment = false
@@ -44,17 +46,35 @@ func lean(name string, source []byte) []byte {
 	return out.Bytes()
 }
 
-// outsideTexts replaces matches in a line, but not between quotation marks. A line that may have texts of another kind, or a
-// regular expression, stays as it is.
+// breaksMatter reports whether the line break after a line must stay. The imports of a script stay lines of their own.
+func breaksMatter(kind string, line []byte) bool {
+	switch end := line[len(line)-1]; kind {
+	case ".css":
+		return end != '{' && end != '}' && end != ';' && end != ','
+	case ".js":
+		return bytes.HasPrefix(line, []byte("import")) || bytes.Contains(line, []byte("//")) || end != '{' && end != ';' && end != ',' && end != '('
+	}
+	return true
+}
+
+// text matches a text in a line: between quotation marks, or a template with no other template inside.
+var text = regexp.MustCompile("\"[^\"\\\\`]*\"|`[^`]*`")
+
+// outsideTexts replaces matches in a line, but not inside texts. A line that may have texts of another kind, or a regular
+// expression, stays as it is.
 func outsideTexts(line []byte, pattern *regexp.Regexp, with string) []byte {
-	parts := bytes.Split(line, []byte(`"`))
-	for i, part := range parts {
-		if i%2 == 0 && pattern == scriptSpace && bytes.ContainsAny(part, "'`/\\") || i%2 == 1 && bytes.ContainsAny(part, "`\\") {
-			return line
+	if bytes.Count(line, []byte("`")) > 2 || pattern == scriptSpace && bytes.ContainsAny(text.ReplaceAll(line, nil), "'`/\\\"") {
+		return line
+	}
+	var out []byte
+	for len(line) > 0 {
+		found := text.FindIndex(line)
+		if found == nil {
+			found = []int{len(line), len(line)}
 		}
+		out = append(out, pattern.ReplaceAll(line[:found[0]], []byte(with))...)
+		out = append(out, line[found[0]:found[1]]...)
+		line = line[found[1]:]
 	}
-	for i := 0; i < len(parts); i += 2 {
-		parts[i] = pattern.ReplaceAll(parts[i], []byte(with))
-	}
-	return bytes.Join(parts, []byte(`"`))
+	return out
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestFilesAreServedWithoutIndentationAndComments(t *testing.T) {
+func TestFilesAreServedWithoutCommentsAndSpaces(t *testing.T) {
 	for name, c := range map[string]struct{ source, want string }{
-		"a.js": {"// A comment.\n\n/**\n * Two lines\n */\nif (a) {\n  b = c ? \"; // text\" : d - -e; // gone\n  f({ g, h }); // it's kept\n  /* gone */\n}\nx = /a = b/;\n",
-			"if(a){\nb=c?\"; // text\":d - -e;\nf({ g, h }); // it's kept\n}\nx = /a = b/;\n"},
-		"a.css":  {"/* A comment. */\n.a, .b :is(p) { margin: 0 auto; }\n", ".a,.b :is(p){margin:0 auto;}\n"},
+		"a.js": {"// A comment.\n\n/**\n * Two lines\n */\nif (a) {\n  b = c ? \"; // text\" : d - -e; // gone\n  f({ g, h }); // it's kept\n  /* gone */\n}\nx = /a = b/;\ny = `a = ${b}` + c;\n",
+			"if(a){b=c?\"; // text\":d - -e;\nf({ g, h }); // it's kept\n}\nx = /a = b/;y=`a = ${b}` + c;"},
+		"a.css":  {"/* A comment. */\n.a, .b :is(p) { margin: 0 auto; }\n", ".a,.b :is(p){margin:0 auto}"},
 		"a.html": {"<p>\n  // text\n</p>\n", "<p>\n// text\n</p>\n"},
 		"a.svg":  {"<svg>\n  </svg>\n", "<svg>\n  </svg>\n"},
 	} {
@@ -60,12 +60,14 @@ func TestNoFileLosesMoreThanComments(t *testing.T) {
 	}
 }
 
-// texts returns what stands between quotation marks in a line.
+// texts returns what stands between quotation marks in a line, and then the same for accents.
 func texts(line string) string {
 	var found strings.Builder
-	for i, part := range strings.Split(strings.TrimSpace(line), `"`) {
-		if i%2 == 1 {
-			found.WriteString(part)
+	for _, mark := range []string{`"`, "`"} {
+		for i, part := range strings.Split(strings.TrimSpace(line), mark) {
+			if i%2 == 1 {
+				found.WriteString(part)
+			}
 		}
 	}
 	return found.String()

@@ -120,6 +120,7 @@ func TestPagesAreExactlyThese(t *testing.T) {
 		"/assets/shared/store.js",
 		"/assets/shared/stream.js",
 		"/assets/shared/style.css",
+		"/assets/shared/tabs.js",
 		"/console",
 		"/docs",
 		"/docs/adoption",

@@ -146,9 +146,10 @@ export function hideAnimal(id, gone) {
 export function insertAnimal(animal) {
   const { status, category, q } = here();
   const belongs = (!status || status === animal.status) && (!category || category === String(animal.categoryId));
+  const isNew = !found.animals.some(({ id }) => id === animal.id); // a refresh may have been faster
   changes++;
-  if (counts) counts = { ...counts, [animal.status]: counts[animal.status] + 1 };
-  if (belongs && !q) found = { ...found, animals: [animal, ...found.animals] };
+  if (counts && isNew) counts = { ...counts, [animal.status]: counts[animal.status] + 1 };
+  if (belongs && isNew && !q) found = { ...found, animals: [animal, ...found.animals] };
   show();
   return belongs;
 }
@@ -175,7 +176,7 @@ function showCounts() {
 function summary(shown) {
   const { status, q } = here();
   const animals = (count) => `${count.toLocaleString("en")} ${count === 1 ? "animal" : "animals"}`;
-  if (!shown) return "";
+  if (!shown) return q && !refused ? "Nothing was found" : "";
   if (counts) return `${shown.toLocaleString("en")} of ${animals(Math.max(total(status), shown))}`;
   return `${animals(shown)}${found.next ? " so far" : ""}${q && ` for “${stripBidi(q)}”`}`;
 }
@@ -204,7 +205,8 @@ function whyEmpty(status, category, q) {
   return ["No animals yet", "The store is empty. The first animal you add appears here."];
 }
 
-const nearEnd = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && !stalled && loadMore(), { rootMargin: "800px 0px" });
+// The browser may report several times at once where the button was. The last report counts.
+const nearEnd = new IntersectionObserver((reports) => reports.at(-1).isIntersecting && !stalled && loadMore(), { rootMargin: "800px 0px" });
 
 // Observing the button anew makes the browser report where it is, even if that has not changed.
 function showMore() {

@@ -6,6 +6,7 @@ import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, onRefusedKey, report } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
+import { borrowKey } from "../shared/tabs.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
@@ -51,8 +52,10 @@ async function open() {
     if (asked) heading().focus();
     else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
     wasOpen = animal;
-    await learnAccess();
-    if (!signal.aborted) watch(refresh);
+    const known = await learnAccess();
+    if (signal.aborted) return;
+    watch(refresh);
+    if (!known) look();
   } catch (error) {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
@@ -102,7 +105,7 @@ onEvent(({ type }) => {
 async function refresh(signal) {
   try {
     await load(signal);
-    await learnAccess();
+    if (!(await learnAccess())) look();
     if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {
@@ -171,4 +174,4 @@ document.addEventListener("click", (event) => {
 
 for (const [i, species] of ["dog", "cat", "rabbit", "bird"].entries()) draw(document.querySelectorAll(".window svg")[i], i + 2, species);
 
-open();
+borrowKey().then(open);

@@ -31,7 +31,6 @@ export function showPhotos(next, list = []) {
   photos = list;
   section.classList.toggle("none", photos.length === 0);
   section.classList.toggle("full", photos.length >= most);
-  const links = section.querySelectorAll("a");
   const wanted = photos.length > 1 ? photos : [];
   if (photos.length) fill(byId("cover"), photos[0], 0, photoURL(photos[0].url));
   byId("cover").hidden = photos.length === 0;
@@ -41,7 +40,6 @@ export function showPhotos(next, list = []) {
     if (!strip.children[i]) strip.append(byId("photo-item").content.cloneNode(true));
     fill(strip.children[i].firstElementChild, photo, i, photoURL(photo.thumbnailUrl));
   }
-  if (links.length && [...links].some((link) => !link.isConnected && link === document.activeElement)) byId("cover").focus();
   showUploads();
   if (viewer.open) view(Math.max(0, photos.findIndex(({ id }) => id === viewed)));
 }
@@ -53,7 +51,7 @@ function fill(link, photo, i, address) {
   link.href = photoURL(photo.url);
   link.dataset.photo = photo.id;
   image.alt = label(i);
-  if (image.getAttribute("src") !== address) image.src = address;
+  if (image.src !== address) image.src = address;
 }
 
 function showUploads() {
@@ -65,11 +63,10 @@ function showUploads() {
 
 function view(i) {
   if (!photos[i]) return viewer.close();
-  viewed = photos[i].id;
-  const image = byId("viewer-photo");
-  image.alt = label(i);
-  Object.assign(image, { width: photos[i].width, height: photos[i].height });
-  if (image.getAttribute("src") !== photoURL(photos[i].url)) image.src = photoURL(photos[i].url);
+  const { id, url, width, height } = photos[i];
+  viewed = id;
+  const image = Object.assign(byId("viewer-photo"), { alt: label(i), width, height });
+  if (image.src !== photoURL(url)) image.src = photoURL(url);
   byId("viewer-place").textContent = `${i + 1} of ${photos.length}`;
   for (const id of ["viewer-previous", "viewer-next", "viewer-place"]) byId(id).hidden = photos.length < 2;
   byId("viewer-cover").hidden = i === 0;

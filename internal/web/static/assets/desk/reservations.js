@@ -30,7 +30,7 @@ export const reservationsView = {
   },
 
   /** Whether an event may change what the view shows. */
-  concerns: ({ type }) => type.startsWith("order."),
+  concerns: ({ type, data }) => /^(order|category)\./.test(type) || animals.has(data.petId ?? data.id),
 
   /** Loads the open orders and their animals, waits for the other requests, and shows the result. */
   async load(signal, others) {

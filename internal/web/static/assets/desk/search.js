@@ -13,7 +13,7 @@ const categories = byId("of-category");
 let waiting; // the timer until the page searches for what is typed
 
 /** The number of an animal as people write it (7, #7, No. 7), or undefined. */
-export const animalNumber = (text) => text.match(/^(?:#|no\.?)?\s*([1-9]\d{0,15})$/i)?.[1];
+export const animalNumber = (text) => text.match(/^(?:#|no\.?|nr\.?|number)?\s*([1-9]\d{0,15})$/i)?.[1];
 
 /** Shows what the address searches for, unless the person is typing something else. */
 export function showSearch() {
@@ -56,6 +56,10 @@ function search() {
 box.addEventListener("input", () => {
   clearTimeout(waiting);
   waiting = setTimeout(search, pause);
+});
+window.addEventListener("popstate", () => {
+  clearTimeout(waiting); // what is typed belongs to the view that the person has left
+  waiting = undefined;
 });
 box.addEventListener("blur", () => waiting && search()); // a click on an animal must not lose what is typed
 

@@ -135,10 +135,9 @@ function transfer(url, { method, headers, body, signal }, progress) {
     });
     request.addEventListener("loadend", () => {
       clearTimeout(timer);
-      const { status, responseText } = request;
-      if (!status) return reject(new TypeError("no answer"));
-      const lines = request.getAllResponseHeaders().trim().split("\r\n");
-      resolve(new Response(responseText, { status, headers: lines.map((line) => line.split(/: (.*)/s, 2)) }));
+      if (!request.status) return reject(new TypeError("no answer"));
+      const headers = ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].map((name) => [name, request.getResponseHeader(name)]);
+      resolve(new Response(request.responseText, { status: request.status, headers: headers.filter(([, value]) => value) }));
     });
     signal.addEventListener("abort", () => request.abort());
     wait();

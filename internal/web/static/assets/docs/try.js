@@ -1,5 +1,6 @@
 // "Try it" in the reference sends real requests, with the key of the desk.
 import { apiKey, keyFault, newIdempotencyKey } from "../shared/api.js";
+import { borrowKey, onSignOut } from "../shared/tabs.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -8,6 +9,8 @@ export function tryIt() {
   const keys = all(".try .key");
   const show = () => keys.forEach((input) => (input.value = apiKey.get()));
   show();
+  borrowKey().then(show);
+  onSignOut(show);
   addEventListener("pageshow", show);
   addEventListener("input", ({ target }) => {
     if (!target.matches(".try .key")) return;

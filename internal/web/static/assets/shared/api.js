@@ -24,6 +24,7 @@ const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
   }
 });
 
+let accepted; // the key that the server accepted last
 let previous; // the key that worked last and its storage, until the server has accepted or refused the new key
 
 /** A sentence about the API key in the words of this page: people at the desk never see a key, they have a link. */
@@ -47,10 +48,24 @@ export const apiKey = {
       for (const storage of [session, device]) if (storage.getItem(storageKey) === key) storage.removeItem(storageKey);
       if (previous && previous.key !== key) previous.storage.setItem(storageKey, previous.key);
     }
+    accepted = refused ? undefined : key;
     previous = undefined;
   },
+  /** The key, if the server has accepted it in this page. */
+  accepted: () => (accepted === apiKey.get() ? accepted : undefined),
+  isRemembered: () => !session.getItem(storageKey) && Boolean(device.getItem(storageKey)),
+  /** Moves the key to this device, or from there to this tab. */
+  remember(wanted) {
+    const key = this.get();
+    (wanted ? device : session).setItem(storageKey, key);
+    (wanted ? session : device).removeItem(storageKey);
+  },
+  /** Keeps the key in this tab if the page uses it, because the device is about to forget it. */
+  keep(key) {
+    if (key === accepted && [key, ""].includes(this.get())) session.setItem(storageKey, key);
+  },
   forget() {
-    previous = undefined;
+    accepted = previous = undefined;
     session.removeItem(storageKey);
     device.removeItem(storageKey);
   },

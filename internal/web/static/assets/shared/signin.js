@@ -2,6 +2,8 @@
 
 import { forgetAccess } from "./access.js";
 import { apiKey, inWordsOfPage, keyFault } from "./api.js";
+import { say } from "./notice.js";
+import { onSignOut, remember, signOutEverywhere } from "./tabs.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
@@ -44,9 +46,10 @@ function showPanel(visible) {
   panel.hidden = !visible;
   byId("change-key").ariaExpanded = String(visible);
   byId("forget-key").hidden = !apiKey.get();
+  byId("remember").checked = apiKey.isRemembered();
 }
 
-/** Calls signedIn after each new key, and signedOut after the key was forgotten. */
+/** Calls signedIn after each new key, and signedOut after the key was forgotten, here or in another tab. */
 export function watchKey(signedIn, signedOut) {
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -72,9 +75,16 @@ export function watchKey(signedIn, signedOut) {
     byId("change-key").focus();
   });
   byId("forget-key").addEventListener("click", () => {
-    apiKey.forget();
+    signOutEverywhere();
     signedOut();
   });
+  onSignOut(signedOut);
+  byId("remember").addEventListener("change", ({ target }) => {
+    if (!apiKey.get() || input.value) return; // the choice is for the key that is being typed
+    remember(target.checked);
+    say(inWordsOfPage(target.checked ? "This device remembers the API key." : "This device forgets the API key when you close the page."));
+  });
+  window.addEventListener("pageshow", ({ persisted }) => persisted && !apiKey.get() && signedOut()); // the page was kept while another tab signed out
   window.addEventListener("hashchange", () => takeKeyFromLink() && signedIn());
 }
 
