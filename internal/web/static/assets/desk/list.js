@@ -1,7 +1,7 @@
 // The view of the list. The list grows at its end as the person scrolls, and changes in place as animals change.
 
 import { go } from "../shared/address.js";
-import { retry } from "../shared/api.js";
+import { Unreachable, retry } from "../shared/api.js";
 import { focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, stripBidi } from "../shared/notice.js";
 import { storeName } from "../shared/store.js";
@@ -33,11 +33,7 @@ let more; // the promise of more animals
 let growing = new AbortController(); // aborts it
 let stalled = false; // whether more animals could not be loaded
 
-// What the list shows: the address without the open animal.
-function queryHere() {
-  const { status, category, q } = here();
-  return { status, category, q };
-}
+const queryHere = () => (({ status, category, q }) => ({ status, category, q }))(here());
 
 const keyHere = () => JSON.stringify(queryHere());
 const isLoaded = () => loadedKey === keyHere();
@@ -193,8 +189,9 @@ function showEmpty(empty) {
   const { status, category, q } = here();
   const [title, text] = byId("empty").querySelectorAll("h2, p");
   [title.textContent, text.textContent] = refused ? explainRefusal(q) : whyEmpty(status, category, q);
-  byId("empty-add").hidden = Boolean(status || category || q);
-  byId("empty-all").hidden = !byId("empty-add").hidden || refused;
+  const isFiltered = Boolean(status || category || q);
+  byId("empty-add").hidden = isFiltered;
+  byId("empty-all").hidden = !isFiltered || refused;
   byId("empty-all").textContent = q && (status || category) ? "Search in all animals" : "Show all animals";
 }
 
@@ -254,6 +251,19 @@ moreButton.addEventListener("click", async () => {
 byId("empty-all").addEventListener("click", () => {
   const { status, category, q } = here();
   go(link(status || category ? { q } : {}));
+});
+
+// Most visits print nothing, so the page loads the dialog when it is first needed.
+const take = () => import("./take.js").then(({ openTake }) => openTake(), () => explain(new Unreachable(), take));
+
+byId("open-take").addEventListener("click", take);
+
+// The browser's own dialog would print only what is loaded.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  if (!byId("open-take").checkVisibility() || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  take();
 });
 
 watchPlace(list, () => (isLoaded() ? found.animals.length : 0));

@@ -17,7 +17,6 @@ import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
 import { reservationsView } from "./reservations.js";
-import "./take.js";
 import { expect, look, unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);

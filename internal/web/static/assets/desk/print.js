@@ -8,6 +8,12 @@ import { age, statusName } from "./words.js";
 const paper = document.getElementById("paper");
 const kennelCard = document.getElementById("kennel-card").content.firstElementChild;
 
+const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "assets/desk/print.css", media: "print" });
+const styled = new Promise((resolve) => {
+  style.onload = style.onerror = resolve;
+  document.head.append(style);
+});
+
 const columns = {
   "No.": ({ id }) => id,
   Name: ({ name }) => name,
@@ -22,7 +28,7 @@ export async function printAnimals(shape, animals, title, remark) {
   const lists = { list: [make("h1", title), make("p", remark), table(animals)], cards: [cards(animals)] };
   paper.className = `paper as-${shape}`;
   paper.replaceChildren(...lists[shape]);
-  await Promise.allSettled([...paper.querySelectorAll("img")].map((photo) => photo.decode()));
+  await Promise.allSettled([styled, ...[...paper.querySelectorAll("img")].map((photo) => photo.decode())]);
   window.print();
 }
 

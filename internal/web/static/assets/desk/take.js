@@ -1,11 +1,12 @@
-// The dialog that takes what was found to paper or into a file: all of it, not only what is loaded.
+// The dialog that takes what was found to paper or into a file: all of it, not only what is loaded. The page loads this
+// script when it is first needed.
 
 import { Refusal, Unreachable, retry } from "../shared/api.js";
 import { Notice, explain, say, stripBidi } from "../shared/notice.js";
 import { storeName } from "../shared/store.js";
 import { toCSV } from "./csv.js";
 import { readAnimals } from "./found.js";
-import { listView, whatIsFound } from "./list.js";
+import { whatIsFound } from "./list.js";
 import { listPets } from "./operations.js";
 import { printAnimals } from "./print.js";
 
@@ -25,7 +26,7 @@ const shape = () => byId("take-form").elements.shape.value;
 let found; // what the list showed when the dialog was opened
 let taking; // aborts the requests
 
-function open() {
+export function openTake() {
   found = whatIsFound();
   const { title, query } = found;
   byId("take-title").textContent = stripBidi(query.q ? `${title} found by “${query.q}”` : title);
@@ -98,7 +99,6 @@ function report(error) {
   }
 }
 
-byId("open-take").addEventListener("click", open);
 byId("cancel-take").addEventListener("click", () => dialog.close());
 byId("take-form").addEventListener("change", reset);
 byId("take-form").addEventListener("submit", (event) => {
@@ -106,11 +106,3 @@ byId("take-form").addEventListener("submit", (event) => {
   if (!taking) take();
 });
 dialog.addEventListener("close", () => taking?.abort());
-
-// The browser's own dialog would print only what is loaded.
-document.addEventListener("keydown", (event) => {
-  const isPrint = event.key === "p" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-  if (!isPrint || listView.section.hidden || !byId("open-take").checkVisibility() || document.querySelector("dialog[open]")) return;
-  event.preventDefault();
-  open();
-});
