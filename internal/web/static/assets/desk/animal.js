@@ -10,6 +10,7 @@ import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
+import { noteLoaded } from "./meanwhile.js";
 import { findPet, ordersOf, petRemover } from "./operations.js";
 import { showPhotos, watchPhotos } from "./photos.js";
 import { draw } from "./portrait.js";
@@ -17,6 +18,7 @@ import { showProfile } from "./profile.js";
 import { askOrderChange, askReservation, forgetReservation, orderChange } from "./reserve.js";
 import { exactly, fromNow } from "./time.js";
 import { loadEvents, showTimeline } from "./timeline.js";
+import { sayWithUndo } from "./undo.js";
 import { dropUploads } from "./upload.js";
 import { statusName } from "./words.js";
 
@@ -57,6 +59,7 @@ export const animalView = {
     if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return false; // a change came after the load
     const before = shown.animal;
     const { profile = noDetails().profile, ...animal } = found ?? {};
+    noteLoaded(before, found && animal);
     details = { profile, orders, events };
     show(found ? { animal, order: orders.find(({ status }) => status === "open") } : { missing: true });
     if (before && !found) say(`Somebody has deleted ${before.name}.`);
@@ -127,15 +130,16 @@ const countChange = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
 // true if the server made the change.
 async function change(begin, { animal, order } = shown, begun = begin(animal, order)) {
   const before = shown;
-  const { after, said, send } = begun;
+  const { after, said, send, undo } = begun;
   const isShown = () => here().animal === String(animal.id); // the animal is still open
   countChange(animal.id);
   notice.clear();
-  show(after);
+  if (isShown()) show(after);
   try {
     const done = await retry(() => send(), waiting);
     if (isShown()) show({ order: undefined, ...done });
-    say(said);
+    if (undo) sayWithUndo(said, () => undoChange(undo, done.animal));
+    else say(said);
     return true;
   } catch (error) {
     if (isShown()) show(before);
@@ -146,6 +150,11 @@ async function change(begin, { animal, order } = shown, begun = begin(animal, or
   } finally {
     countChange(animal.id);
   }
+}
+
+function undoChange(undo, animal) {
+  queues[animal.id] = Promise.resolve(queues[animal.id]).then(() => change(undo, { animal })).catch(reportError);
+  if (focusIsLost()) (here().animal ? byId("animal-name") : byId("title")).focus();
 }
 
 const unsure = "This may or may not have been done. Trying again is safe: it is done once.";

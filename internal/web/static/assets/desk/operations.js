@@ -16,6 +16,9 @@ export const photoURL = (url) => new URL(url.slice(url.lastIndexOf("/photos/") +
 /** The animal with that id, or undefined. If include is "profile", the animal has its profile. */
 export const findPet = async (id, signal, include) => (await call(apiURL("pets", { id, include }), { signal })).body[0];
 
+/** The open order that holds an animal, or undefined. */
+export const openOrder = async (petId, signal) => (await call(apiURL("orders", { petId, status: "open", limit: 1 }), { signal })).body[0];
+
 export const getInventory = async (signal) => (await call(apiURL("inventory"), { signal })).body;
 
 // Pages of a list, one after the other, at most ten, because nobody reads a longer list. Ends early if the callback says that
