@@ -22,6 +22,14 @@ type endpoint struct {
 	Samples                           []sample
 }
 
+// Changes reports whether the operation changes something.
+func (c endpoint) Changes() bool { return c.Method != http.MethodGet }
+
+// IsEmpty reports whether the answers to the operation have no body.
+func (c endpoint) IsEmpty() bool {
+	return !slices.ContainsFunc(c.Answers, func(a answer) bool { return a.Type != "" })
+}
+
 type payload struct {
 	Text     template.HTML
 	Required bool

@@ -42,8 +42,8 @@ func newIndex(p page) (all []found) {
 			fields.addCall(c, href)
 		}
 	}
-	fields.add(p.EveryRequest, "docs#headers")
-	fields.add(p.EveryAnswer, "docs#headers")
+	fields.add(p.EveryRequest, "Every request", "docs#headers")
+	fields.add(p.EveryAnswer, "Every answer", "docs#headers")
 	all = append(all, fields.all...)
 	for _, c := range p.Codes {
 		all = append(all, found{"Error", c.Name, c.Statuses + ". " + plainText(c.Advice), "docs#code-" + c.Name})
@@ -67,30 +67,35 @@ type fieldIndex struct {
 func newFieldIndex() *fieldIndex { return &fieldIndex{seen: make(map[string]bool)} }
 
 func (x *fieldIndex) addCall(c endpoint, href string) {
-	x.add(c.Parameters, href)
+	x.add(c.Parameters, c.Summary, href)
 	if c.Body != nil {
-		x.add(c.Body.Fields, href)
+		x.add(c.Body.Fields, c.Summary, href)
 	}
 	for _, a := range c.Answers {
-		x.add(a.Fields, href)
-		x.add(a.Headers, href)
+		x.add(a.Fields, c.Summary, href)
+		x.add(a.Headers, c.Summary, href)
 	}
 }
 
-func (x *fieldIndex) add(fields []field, href string) {
+// add lists fields with the place where a reader finds the first of them.
+func (x *fieldIndex) add(fields []field, place, href string) {
 	for _, f := range fields {
-		entry := found{"Field", f.Name, plainText(f.Text), href}
-		if key := entry.Title + "\x00" + entry.Detail; !x.seen[key] {
+		text := plainText(f.Text)
+		if key := f.Name + "\x00" + text; !x.seen[key] {
 			x.seen[key] = true
-			x.all = append(x.all, entry)
+			x.all = append(x.all, found{"Field", f.Name, strings.TrimSuffix(place+": "+text, ": "), href})
 		}
-		x.add(f.Fields, href)
+		x.add(f.Fields, place, href)
 	}
 }
 
-var tags = regexp.MustCompile(`<[^>]*>`)
+var (
+	tags      = regexp.MustCompile(`<[^>]*>`)
+	blockTags = regexp.MustCompile(`</?(?:p|ul|ol|li|h[1-6])[ >]`)
+)
 
 // plainText returns the text of rendered Markdown on one line.
 func plainText(text template.HTML) string {
-	return strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(string(text), " "))), " ")
+	spaced := blockTags.ReplaceAllString(string(text), " $0")
+	return strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(spaced, ""))), " ")
 }

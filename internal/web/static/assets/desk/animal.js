@@ -10,10 +10,12 @@ import { showStatus } from "./cards.js";
 import { categoryName } from "./categories.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
+import { noteLoaded } from "./meanwhile.js";
 import { findPet, openOrder, petRemover } from "./operations.js";
 import { draw } from "./portrait.js";
 import { askReservation, forgetReservation } from "./reserve.js";
 import { exactly, fromNow } from "./time.js";
+import { sayWithUndo } from "./undo.js";
 import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -44,6 +46,7 @@ export const animalView = {
     section.ariaBusy = null;
     if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return false; // a change came after the load
     const before = shown.animal;
+    noteLoaded(before, animal);
     show({ animal, order, missing: !animal });
     if (before && !animal) say(`Somebody has deleted ${before.name}.`);
     if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);
@@ -109,15 +112,16 @@ const countChange = (id, ends = 1) => (changes[id] = (changes[id] ?? 0) + ends);
 // true if the server made the change.
 async function change(begin, { animal, order } = shown, begun = begin(animal, order)) {
   const before = shown;
-  const { after, said, send } = begun;
+  const { after, said, send, undo } = begun;
   const isShown = () => here().animal === String(animal.id); // the animal is still open
   countChange(animal.id);
   notice.clear();
-  show(after);
+  if (isShown()) show(after);
   try {
     const done = await retry(() => send(), waiting);
     if (isShown()) show({ order: undefined, ...done });
-    say(said);
+    if (undo) sayWithUndo(said, () => undoChange(undo, done.animal));
+    else say(said);
     return true;
   } catch (error) {
     if (isShown()) show(before);
@@ -128,6 +132,11 @@ async function change(begin, { animal, order } = shown, begun = begin(animal, or
   } finally {
     countChange(animal.id);
   }
+}
+
+function undoChange(undo, animal) {
+  queues[animal.id] = Promise.resolve(queues[animal.id]).then(() => change(undo, { animal })).catch(reportError);
+  if (focusIsLost()) (here().animal ? byId("animal-name") : byId("title")).focus();
 }
 
 const unsure = "This may or may not have been done. Trying again is safe: it is done once.";

@@ -4,7 +4,7 @@ import { forgetAccess, learnAccess } from "../shared/access.js";
 import { go, onMove } from "../shared/address.js";
 import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
-import { explain, notice, onRefusedKey, report } from "../shared/notice.js";
+import { explain, notice, onRefusedKey, say, unsay } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { borrowKey } from "../shared/tabs.js";
 import { goFirst, here, openAnimal } from "./address.js";
@@ -125,6 +125,7 @@ function signOut(reason) {
   abandonChanges();
   loads = 0;
   notice.clear();
+  unsay();
   for (const { clear } of [animalView, ...Object.values(views)]) clear();
   switchTo(listView);
   byId("gauge").hidden = true;
@@ -151,11 +152,13 @@ window.addEventListener("online", () => reopen?.());
 watchForm(
   (animal) => {
     const belongs = insertAnimal(animal);
-    report(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
+    notice.clear(); // a message about an earlier refusal
+    say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal) => {
     showEdited(animal);
-    report(`${animal.name} was saved.`);
+    notice.clear(); // a message about an earlier refusal
+    say(`${animal.name} was saved.`);
   },
 );
 

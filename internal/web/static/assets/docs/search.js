@@ -22,12 +22,14 @@ function open() {
   show();
 }
 
-// How well an entry matches the words: 0 is best. Every word must occur in the title or the detail.
+// How well an entry matches the words: 0 is best. Every word must occur in the title or the detail. A word that begins in the
+// title beats one inside of it, which beats one in the detail.
 function rank({ name, text }, words) {
   let worst = 0;
   for (const word of words) {
     const at = name.indexOf(word);
-    const score = at === 0 ? (name === word ? 0 : 1) : at > 0 ? (/\W/.test(name[at - 1]) ? 2 : 3) : text.includes(word) ? 4 : Infinity;
+    const begins = at === 0 || /[\W_]/.test(name[at - 1] ?? "a");
+    const score = name === word ? 0 : begins ? 1 : at > 0 ? 2 : text.includes(word) ? 3 : Infinity;
     worst = Math.max(worst, score);
   }
   return worst;

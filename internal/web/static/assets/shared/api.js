@@ -54,15 +54,9 @@ export const apiKey = {
   /** The key, if the server has accepted it in this page. */
   accepted: () => (accepted === apiKey.get() ? accepted : undefined),
   isRemembered: () => !session.getItem(storageKey) && Boolean(device.getItem(storageKey)),
-  /** Moves the key to this device, or from there to this tab. */
-  remember(wanted) {
-    const key = this.get();
-    (wanted ? device : session).setItem(storageKey, key);
-    (wanted ? session : device).removeItem(storageKey);
-  },
-  /** Keeps the key in this tab if the page uses it, because the device is about to forget it. */
-  keep(key) {
-    if (key === accepted && [key, ""].includes(this.get())) session.setItem(storageKey, key);
+  remember() {
+    device.setItem(storageKey, this.get());
+    session.removeItem(storageKey);
   },
   forget() {
     accepted = previous = undefined;
@@ -123,19 +117,8 @@ export async function call(url, { exact, signal, ...options } = {}) {
   throw refusal(answer, read);
 }
 
-/** Asks for a stream of events. The promise has a function that reads the next piece of the stream. */
-export async function openStream(url, { headers, signal }) {
-  try {
-    const answer = await send(url, { headers: { ...headers, Accept: "text/event-stream" }, signal });
-    if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) throw refusal(answer, parseJSON(await answer.text()));
-    const reader = answer.body.getReader();
-    return () => reader.read().catch(() => Promise.reject(signal.aborted ? signal.reason : new Unreachable()));
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error instanceof Refusal ? error : new Unreachable();
-  }
-}
-
-async function send(url, { headers, ...options }) {
+/** Sends a request with the key. */
+export async function send(url, { headers, ...options }) {
   const key = apiKey.get();
   if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
   const sent = { ...headers, Authorization: `Bearer ${key}` };
@@ -145,7 +128,8 @@ async function send(url, { headers, ...options }) {
   return answer;
 }
 
-const refusal = ({ status, headers }, read) =>
+/** The error for an answer, with its JSON. */
+export const refusal = ({ status, headers }, read) =>
   new Refusal(
     status,
     read?.code,
@@ -153,7 +137,7 @@ const refusal = ({ status, headers }, read) =>
     [429, 503].includes(status) && Math.max(1, Number(headers.get("Retry-After")) || 1),
   );
 
-/** Reads JSON as call does. The value is undefined if the text is not JSON. */
+/** Reads JSON, as call does, or returns undefined. */
 export function parseJSON(text, exact = "categoryId") {
   try {
     return JSON.parse(text, (name, value, context) => (name === exact ? context?.source ?? value : value));

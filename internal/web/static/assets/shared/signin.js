@@ -2,8 +2,7 @@
 
 import { forgetAccess } from "./access.js";
 import { apiKey, inWordsOfPage, keyFault } from "./api.js";
-import { say } from "./notice.js";
-import { onSignOut, remember, signOutEverywhere } from "./tabs.js";
+import { onSignOut, signOutEverywhere } from "./tabs.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
@@ -46,7 +45,7 @@ function showPanel(visible) {
   panel.hidden = !visible;
   byId("change-key").ariaExpanded = String(visible);
   byId("forget-key").hidden = !apiKey.get();
-  byId("remember").checked = apiKey.isRemembered();
+  byId("remember").checked = byId("remember").disabled = apiKey.isRemembered();
 }
 
 /** Calls signedIn after each new key, and signedOut after the key was forgotten, here or in another tab. */
@@ -79,12 +78,13 @@ export function watchKey(signedIn, signedOut) {
     signedOut();
   });
   onSignOut(signedOut);
-  byId("remember").addEventListener("change", ({ target }) => {
+  byId("remember").addEventListener("change", () => {
     if (!apiKey.get() || input.value) return; // the choice is for the key that is being typed
-    remember(target.checked);
-    say(inWordsOfPage(target.checked ? "This device remembers the API key." : "This device forgets the API key when you close the page."));
+    apiKey.remember();
+    showPanel(true);
+    input.focus();
   });
-  window.addEventListener("pageshow", ({ persisted }) => persisted && !apiKey.get() && signedOut()); // the page was kept while another tab signed out
+  window.addEventListener("pageshow", ({ persisted }) => persisted && !apiKey.get() && signedOut()); // another tab signed out
   window.addEventListener("hashchange", () => takeKeyFromLink() && signedIn());
 }
 

@@ -1,6 +1,6 @@
 // Reads a stream of events. The page uses fetch, because EventSource cannot send the key.
 
-import { openStream } from "./api.js";
+import { Refusal, Unreachable, parseJSON, refusal, send } from "./api.js";
 
 const longestSilence = 40_000; // milliseconds; the server sends something every 15 seconds
 
@@ -49,15 +49,19 @@ export async function readStream(url, { last, signal, silence = longestSilence }
     timer = setTimeout(() => quiet.abort(new Silent()), silence);
   };
   listen();
+  const either = AbortSignal.any([signal, quiet.signal]);
+  const [decoder, parser] = [new TextDecoder(), new FrameParser()];
   try {
-    const either = AbortSignal.any([signal, quiet.signal]);
-    const read = await openStream(url, { headers: last ? { "Last-Event-ID": last } : {}, signal: either });
-    const decoder = new TextDecoder();
-    const parser = new FrameParser();
-    for (let piece = await read(); !piece.done; piece = await read()) {
+    const headers = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
+    const answer = await send(url, { headers, signal: either });
+    if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) throw refusal(answer, parseJSON(await answer.text()));
+    const reader = answer.body.getReader();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       listen();
       for (const frame of parser.push(decoder.decode(piece.value, { stream: true }))) callback(frame);
     }
+  } catch (error) {
+    throw either.aborted ? either.reason : error instanceof Refusal ? error : new Unreachable();
   } finally {
     clearTimeout(timer);
   }

@@ -1,20 +1,12 @@
-// The tabs of this store in one browser sign in together: a signed-in tab hands its key to a new tab, and signing out signs
-// out all tabs. Only pages of the same origin hear each other.
+// The tabs of this store in a browser sign in together: a new tab takes the key of a signed-in tab, and all tabs sign out at
+// once.
 
 import { apiKey, keyFault, newIdempotencyKey } from "./api.js";
 
 const askTimeout = 300; // milliseconds
-const channel = openChannel();
+const channel = new BroadcastChannel("petstore-sign-in");
 
-function openChannel() {
-  try {
-    return new BroadcastChannel("petstore-sign-in");
-  } catch {
-    return new MessageChannel().port1; // the browser stores no data for this site, so tabs cannot share any
-  }
-}
-
-/** Asks the other tabs for their key, unless this tab has one. The promise resolves when it is known whether one answers. */
+/** Asks the other tabs for their key, unless this tab has one. */
 export async function borrowKey() {
   if (apiKey.get()) return;
   const question = newIdempotencyKey();
@@ -38,12 +30,6 @@ export function signOutEverywhere() {
   channel.postMessage({ signOut: true });
 }
 
-/** Makes this device remember the key, or only the tabs that are open. */
-export function remember(wanted) {
-  if (!wanted) channel.postMessage({ keep: apiKey.get() });
-  apiKey.remember(wanted);
-}
-
 /** Calls back when another tab has signed out. */
 export const onSignOut = (callback) =>
   channel.addEventListener("message", ({ data }) => {
@@ -55,5 +41,4 @@ export const onSignOut = (callback) =>
 channel.addEventListener("message", ({ data }) => {
   const key = apiKey.accepted();
   if (data.question && key) channel.postMessage({ answers: data.question, key });
-  if (data.keep) apiKey.keep(data.keep);
 });
