@@ -244,7 +244,7 @@ func day() []step {
 
 // insist presses the button that the page offers after a failure.
 const insist = `(() => {
-	const button = document.querySelector("#notice button") ?? [...document.querySelectorAll("dialog[open]")].filter((dialog) => dialog.querySelector(".notice:not(:empty)"))[0]?.querySelector("button.primary");
+	const button = document.querySelector("#notice button, #uploads .notice button") ?? [...document.querySelectorAll("dialog[open]")].filter((dialog) => dialog.querySelector(".notice:not(:empty)"))[0]?.querySelector("button.primary");
 	button?.click();
 	return true;
 })()`

@@ -229,6 +229,10 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	page.Legible("the reference in the dark")          // only the colors differ in dark mode
 	page.Click(".open-menu")
 	page.Accessible("the contents on a phone")
+	page.Media("screen", "forced-colors", "active")
+	page.Legible("the contents in forced colors")
+	page.Press(escape)
+	page.Legible("the reference in forced colors")
 }
 
 func TestTheSamplesOfTheReferenceRunUnchanged(t *testing.T) {

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,7 +12,8 @@ import (
 )
 
 // holdable is a script for a page. After holdBack(), the page hears of nothing: its reads wait until letGo(). The array
-// writes has the method, the path and the status of each change that the page has sent. Short waits are shorter still.
+// writes has the method, the path and the status of each change that the page has sent. Short waits are shorter, and
+// long ones longer.
 const holdable = `
 	window.heard = Promise.resolve();
 	window.letGo = () => {};
@@ -39,7 +41,7 @@ const holdable = `
 		await heard;
 		return piece;
 	} });
-	window.setTimeout = new Proxy(setTimeout, { apply: (set, self, [task, pause = 0]) => set.call(window, task, pause > 3000 ? pause : pause / 20) });`
+	window.setTimeout = new Proxy(setTimeout, { apply: (set, self, [task, pause = 0]) => set.call(window, task, pause > 3000 ? 20 * pause : pause / 20) });`
 
 // state is what the store knows of an animal in these tests.
 type state struct {
@@ -55,6 +57,7 @@ const (
 	completeOrder = "complete the order"
 	cancelOrder   = "cancel the order"
 	correctOrder  = "correct the order"
+	prolongOrder  = "prolong the order"
 	setAvailable  = "set to available"
 	setSold       = "set to sold"
 	rename        = "rename"
@@ -80,7 +83,12 @@ func (s state) after(request string) (next state, events []string, refused bool)
 		return next, []string{"order." + next.order, "pet.updated"}, s.order != "open"
 	case correctOrder:
 		next.forWhom = "Mr Okafor"
+		if s.forWhom == next.forWhom {
+			return s, nil, false
+		}
 		return next, []string{"order.updated"}, false // a closed order can be corrected too
+	case prolongOrder:
+		return s, []string{"order.updated"}, s.order != "open"
 	case setAvailable, setSold:
 		next.status = strings.TrimPrefix(request, "set to ")
 		if s.status == next.status {
@@ -133,6 +141,15 @@ func unheld(request string, statuses ...string) func(state) string {
 	}
 }
 
+func held(request string) func(state) string {
+	return func(s state) string {
+		if s.order == "open" {
+			return request
+		}
+		return ""
+	}
+}
+
 var actions = []action{
 	{"reserve", unheld(placeOrder, "available"), func(page *testservice.Page) {
 		page.Click(act("reserve"))
@@ -140,16 +157,10 @@ var actions = []action{
 		page.Click("#send-reserve")
 	}},
 	{"adopt", func(s state) string {
-		if s.order == "open" {
-			return completeOrder
-		}
-		return unheld(setSold, "available", "pending")(s)
+		return cmp.Or(held(completeOrder)(s), unheld(setSold, "available", "pending")(s))
 	}, click(act("adopt"))},
 	{"cancel or bring back", func(s state) string {
-		if s.order == "open" {
-			return cancelOrder
-		}
-		return unheld(setAvailable, "pending", "sold")(s)
+		return cmp.Or(held(cancelOrder)(s), unheld(setAvailable, "pending", "sold")(s))
 	}, click(act("bring-back"))},
 	{"edit the name", func(s state) string {
 		if s.status == "" {
@@ -161,15 +172,18 @@ var actions = []action{
 	{"delete", unheld(deletePet, "available", "pending", "sold"), click(act("delete"), "#ask-yes")},
 }
 
+// begins are the states of an animal at the beginning of a test.
+var begins = map[string]state{
+	"available": {status: "available", name: "Olive"},
+	"reserved":  {status: "pending", name: "Olive", order: "open", forWhom: "Sam"},
+	"adopted":   {status: "sold", name: "Olive"},
+}
+
 // Two people act on one animal. The first acts, then the second does, who has heard of it or not. Afterwards the store has
 // what the model says, each change was made once, both pages show it, and whoever was refused was told why.
 func TestTwoPeopleActOnOneAnimal(t *testing.T) {
 	t.Parallel()
-	for name, begin := range map[string]state{
-		"available": {status: "available", name: "Olive"},
-		"reserved":  {status: "pending", name: "Olive", order: "open", forWhom: "Sam"},
-		"adopted":   {status: "sold", name: "Olive"},
-	} {
+	for name, begin := range begins {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := testservice.Serve(t)
@@ -299,6 +313,77 @@ func actInTurn(t *testing.T, s *testservice.Instance, pair [2]person, begin stat
 			t.Errorf("the store has %+v, want %+v", got, end)
 		}
 	})
+}
+
+// Somebody adopts, cancels or brings back, another person acts, and the first takes it back. If the other one has changed
+// where the animal is, nothing is undone, and the page says so.
+func TestAnUndoRespectsWhatSomebodyElseDidMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	pair := [2]person{sitDown(t, s), sitDown(t, s)}
+	for name, begin := range begins {
+		for _, first := range actions {
+			if request := first.request(begin); request == "" || !slices.Contains([]string{completeOrder, cancelOrder, setAvailable, setSold}, request) || first.name == "edit the status" {
+				continue
+			}
+			for _, second := range actions {
+				t.Run(fmt.Sprintf("%s, %s, then %s", name, first.name, second.name), func(t *testing.T) { undoAfter(t, s, pair, begin, first, second) })
+			}
+		}
+	}
+}
+
+func undoAfter(t *testing.T, s *testservice.Instance, pair [2]person, begin state, first, second action) {
+	done, wanted, _ := begin.after(first.request(begin))
+	if second.request(done) == "" {
+		return
+	}
+	between, events, _ := done.after(second.request(done))
+	end, undone, refused := between.undo(begin, done)
+	wanted = append(append(wanted, events...), undone...)
+
+	id, since := prepare(t, s, begin)
+	for _, p := range pair {
+		p.visit(id, begin)
+	}
+	pair[0].does(first)
+	pair[0].Wait(`document.querySelector("#offer button")`)
+	testservice.Eval[bool](pair[0].Page, `(holdBack(), true)`)
+	pair[1].Wait(done.shown(id))
+	pair[1].does(second)
+	pair[0].Click("#offer button")
+	testservice.Eval[bool](pair[0].Page, `(letGo(), true)`)
+	if refused {
+		pair[0].Wait(`notice.innerText.includes("Nothing was undone.")`)
+	}
+	for _, p := range pair {
+		p.Wait(end.shown(id))
+		closeAll(p)
+	}
+	if got := eventsSince(t, s, since); !slices.Equal(got, wanted) {
+		t.Errorf("the store made the events %q, want %q", got, wanted)
+	}
+	if got := stored(t, s, id); got != end {
+		t.Errorf("the store has %+v, want %+v", got, end)
+	}
+}
+
+// undo is the model of an undo: it leads from s back to where the animal was in begin, unless s differs from done, which is
+// what the action left, in more than the name.
+func (s state) undo(begin, done state) (next state, events []string, refused bool) {
+	if s.status != done.status || s.order == "open" {
+		return s, nil, true
+	}
+	next = s
+	if begin.order != "open" {
+		next.status = begin.status
+		return next, []string{"pet.updated"}, false
+	}
+	next.status, next.order, next.forWhom = "pending", "open", begin.forWhom
+	if s.status != "available" {
+		events = append(events, "pet.updated") // only an available animal can be reserved
+	}
+	return next, append(events, "order.placed", "pet.updated"), false
 }
 
 // closeAll closes the dialogs that a refusal left open.

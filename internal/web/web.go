@@ -1,10 +1,11 @@
 // Package web holds the web pages for people: the desk at /, which is the store front for staff, the console at /console,
-// where administrators manage keys, and the API reference at /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
-// /openapi.yaml and /openapi.json.
+// where administrators manage keys, the API reference at /docs, and the guides under it. A mistyped address gets a page too.
+// The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at /openapi.yaml
+// and /openapi.json.
 //
 // The desk is static/index.html with the scripts in static/assets/desk, and the console is static/console.html with the
-// files in static/assets/console. Package reference renders the API reference, whose files are in static/assets/docs. All
-// pages use the files in static/assets/shared.
+// files in static/assets/console. Package reference renders the API reference and the guides, whose files are in
+// static/assets/docs. All pages use the files in static/assets/shared.
 package web
 
 import (

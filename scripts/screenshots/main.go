@@ -39,8 +39,12 @@ const (
 const printCards = `(() => {
 	window.print = () => {};
 	document.getElementById("open-take").click();
-	document.querySelector("#take [value=cards]").click();
-	document.getElementById("send-take").click();
+	const timer = setInterval(() => {
+		if (!document.getElementById("take").open) return;
+		clearInterval(timer);
+		document.querySelector("#take [value=cards]").click();
+		document.getElementById("send-take").click();
+	}, 50);
 	return true;
 })()`
 

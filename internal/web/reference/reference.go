@@ -1,4 +1,5 @@
-// Package reference renders the API reference as one page, from the OpenAPI document and the changelog.
+// Package reference renders the API reference as one page, from the OpenAPI document and the changelog, and the guides in docs
+// as a page each. It also lists what a search on these pages finds.
 package reference
 
 import (
