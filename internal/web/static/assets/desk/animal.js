@@ -35,7 +35,7 @@ function noDetails() {
   return { profile: { photos: [] }, orders: [], events: [] };
 }
 
-export const animalView = {
+export const view = {
   section,
 
   /** Shows that the animal is being loaded. */

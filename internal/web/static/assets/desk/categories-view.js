@@ -19,7 +19,7 @@ const problems = new Notice(byId("category-notice"));
 
 let waits = new AbortController(); // aborts the changes that wait to be sent again
 
-export const categoriesView = {
+export const view = {
   section,
 
   /** Shows that the categories are being loaded. */

@@ -8,23 +8,27 @@ import { explain, notice, onRefusedKey, say, unsay } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
 import { borrowKey } from "../shared/tabs.js";
 import { goFirst, here, openAnimal } from "./address.js";
-import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
-import { categoriesView } from "./categories-view.js";
 import { follow, onEvent, unfollow } from "./events.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
-import { reservationsView } from "./reservations.js";
 import { expect, look, unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
 
-const views = { "": listView, reservations: reservationsView, categories: categoriesView };
+// The scripts of the other views are loaded when the person opens them.
+const scripts = {
+  animal: () => import("./animal.js"),
+  reservations: () => import("./reservations.js"),
+  categories: () => import("./categories-view.js"),
+};
+const sections = { list: byId("listing"), animal: byId("animal"), reservations: byId("reservations"), categories: byId("category-list") };
+const loaded = { list: { view: listView } }; // the scripts that are loaded
 
 let opening = new AbortController(); // aborts the view that is being opened
-let view; // the view that is shown
+let shown = ""; // the name of the view that is shown
 let wasOpen; // the animal that the previous view showed
 let reopen; // opens the view again after a failure
 
@@ -32,24 +36,26 @@ let reopen; // opens the view again after a failure
 async function open() {
   stop();
   if (!apiKey.get()) return signOut();
-  const { animal, view: name } = here();
-  const from = view;
+  const { animal, view: named } = here();
+  const from = shown;
   const { signal } = opening;
   const asked = isAsking();
   if (!asked) unlock();
-  switchTo(animal ? animalView : views[name]);
-  view.prepare();
   const focused = document.activeElement;
   notice.clear();
-  await follow(); // first, so that the page hears of every change after the load
-  if (signal.aborted) return;
-  expect(view.concerns);
   try {
+    switchTo(animal ? "animal" : named || "list");
+    const { view } = loaded[shown] ?? (await loadScript(shown));
+    if (signal.aborted) return;
+    view.prepare();
+    await follow(); // first, so that the page hears of every change after the load
+    if (signal.aborted) return;
+    expect(view.concerns);
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
     if (asked) heading().focus();
-    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
+    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === "animal" && wasOpen);
     wasOpen = animal;
     const known = await learnAccess();
     if (signal.aborted) return;
@@ -58,7 +64,7 @@ async function open() {
   } catch (error) {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
-    view.clear();
+    loaded[shown]?.view.clear();
     reopen = open;
     explain(error, error.status === 400 ? goFirst : open); // 400 means that the address is wrong
   }
@@ -71,14 +77,19 @@ function stop() {
   unwatch();
 }
 
-function switchTo(next) {
-  view = next;
-  history.scrollRestoration = view === listView ? "manual" : "auto"; // the list returns to its place itself
-  for (const { section } of [animalView, ...Object.values(views)]) section.hidden = section !== view.section;
-  for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = views[link.dataset.view] === view ? "page" : null;
+async function loadScript(name) {
+  loaded[name] = await scripts[name]().catch(() => Promise.reject(new Unreachable()));
+  return loaded[name];
 }
 
-const heading = () => view.section.querySelector("h1") ?? byId("title");
+function switchTo(name) {
+  shown = name;
+  history.scrollRestoration = name === "list" ? "manual" : "auto"; // the list returns to its place itself
+  for (const [other, section] of Object.entries(sections)) section.hidden = other !== name;
+  for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = (link.dataset.view || "list") === name ? "page" : null;
+}
+
+const heading = () => sections[shown].querySelector("h1") ?? byId("title");
 
 let loads = 0; // how many loads have been made since the names of the categories were fetched
 let missed = 0; // how many refreshes in a row were refused
@@ -90,7 +101,7 @@ async function load(signal) {
   const names = loads % 10 === 0;
   loads++;
   try {
-    if ((await view.load(signal, names && loadCategories(signal))) === false) look();
+    if ((await loaded[shown].view.load(signal, names && loadCategories(signal))) === false) look();
   } catch (error) {
     if (names) loads = 0;
     throw error;
@@ -122,12 +133,12 @@ function signOut(reason) {
   stop();
   unfollow();
   closeDialogs();
-  abandonChanges();
+  loaded.animal?.abandonChanges();
   loads = 0;
   notice.clear();
   unsay();
-  for (const { clear } of [animalView, ...Object.values(views)]) clear();
-  switchTo(listView);
+  for (const { view } of Object.values(loaded)) view.clear();
+  switchTo("list");
   byId("gauge").hidden = true;
   askForKey(reason);
 }
@@ -135,7 +146,7 @@ function signOut(reason) {
 // If the server refuses a key, the desk returns to the previous key, if there is one.
 function keyRefused(reason) {
   if (!apiKey.get()) return signOut(reason);
-  abandonChanges();
+  loaded.animal?.abandonChanges();
   forgetAccess();
   open();
   notice.say("That key was refused", `${reason} This page continues with another key.`);
@@ -156,7 +167,7 @@ watchForm(
     say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal, profile) => {
-    showEdited(animal, profile);
+    loaded.animal.showEdited(animal, profile);
     notice.clear(); // a message about an earlier refusal
     say(`${animal.name} was saved.`);
   },
@@ -170,7 +181,7 @@ document.addEventListener("click", (event) => {
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);
-  else if (link.matches(".skip")) (view === listView ? byId("animals") : heading()).focus();
+  else if (link.matches(".skip")) (shown === "list" ? byId("animals") : heading()).focus();
   else go(link.href);
 });
 

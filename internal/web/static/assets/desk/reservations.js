@@ -18,7 +18,7 @@ let orders = []; // the orders on the page, the one that ends first at the top
 let more = false; // whether there are orders that the page does not show
 const animals = new Map(); // the animals by number, as last seen
 
-export const reservationsView = {
+export const view = {
   section,
 
   /** Shows that the reservations are being loaded. */
