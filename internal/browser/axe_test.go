@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"net/http"
 	"testing"
 
 	"petstore/internal/testservice"
@@ -66,7 +67,19 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	check("a reserved animal")
 	page.Click(`[data-action="edit"]`)
 	check("the form of a reserved animal")
+	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"name":"Olivia"}`)
+	page.Wait(meanwhile + `?.includes("Olivia")`)
+	check("a dialog that shows what somebody else changed")
 	page.Press(escape)
+	page.Click(act("bring-back"))
+	page.Wait(`document.querySelector("#offer button")`)
+	testservice.Eval[bool](page, `(document.querySelector("#offer button").focus(), true)`) // the message stays
+	check("a message with its undo")
+	page.Size(390, 844)
+	check("a message with its undo on a phone")
+	page.Size(1280, 900)
+	page.Click(undoButton)
+	page.Wait(`order.checkVisibility() && said.innerText.startsWith("Undone")`)
 	page.Open(s.URL + "/?animal=2")
 	page.Click(`[data-action="delete"]`)
 	check("the question before an animal is deleted")

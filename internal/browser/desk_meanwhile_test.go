@@ -38,7 +38,7 @@ func TestAnEditOfWhatWasChangedMeanwhileAsksFirst(t *testing.T) {
 	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"name":"Olivia","categoryId":7}`)
 	page.Wait(meanwhile + `?.endsWith(": the name is now “Olivia” and the category is now “7”.") && document.getElementById("name").value === "Olga"`)
 	page.Click("#send-add")
-	page.Wait(meanwhile + `?.endsWith("To replace it, press “Save” again.")`)
+	page.Wait(meanwhile + `?.endsWith("To replace the name, press “Save” again.")`)
 	if got := s.EveryPet(t)[0].Name; got != "Olivia" {
 		t.Fatalf("the edit was saved without asking: the name is %s", got)
 	}
@@ -65,5 +65,5 @@ func TestADialogShowsOtherChangesWithoutAStream(t *testing.T) {
 	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"name":"Olivia"}`)
 	page.Wait(meanwhile + `?.includes("the name is now “Olivia”")`)
 	page.Click("#send-add")
-	page.Wait(meanwhile + `?.endsWith("To replace it, press “Save” again.")`)
+	page.Wait(meanwhile + `?.endsWith("To replace the name, press “Save” again.")`)
 }

@@ -260,9 +260,10 @@ func TestWithoutAStreamTheDeskPolls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forward := httputil.NewSingleHostReverseProxy(to)
-	forward.ErrorHandler = func(http.ResponseWriter, *http.Request, error) {}
-	forward.Rewrite, forward.Director = func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, nil
+	forward := &httputil.ReverseProxy{
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {},
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
+	}
 	behind := func(events http.HandlerFunc) string {
 		mux := http.NewServeMux()
 		mux.Handle("/", forward)

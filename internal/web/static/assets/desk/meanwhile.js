@@ -14,6 +14,8 @@ const labels = {
 };
 const brief = ["name", "categoryId", "status", "breed", "reference"]; // the fields whose values fit into a sentence
 
+const list = new Intl.ListFormat("en");
+
 let typed = new Set(); // the fields that the person has changed in the open dialog
 let changed = new Map(); // the fields that somebody has changed since it was opened, with their new text
 let deleted = false;
@@ -42,7 +44,7 @@ function sentence() {
     const value = field === "status" ? statusName(text) : text;
     return `the ${labels[field]} ${brief.includes(field) && value ? `is now “${value}”` : "has changed"}`;
   });
-  return `Somebody has changed this animal meanwhile: ${new Intl.ListFormat("en").format(words)}.`;
+  return `Somebody has changed this animal meanwhile: ${list.format(words)}.`;
 }
 
 function show(dialog, question = "") {
@@ -93,7 +95,7 @@ document.addEventListener(
     if (!dialog?.contains(event.target) || !clash.length) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    show(dialog, ` To replace it, press “${dialog.querySelector(".primary").textContent}” again.`);
+    show(dialog, ` To replace the ${list.format(clash.map((field) => labels[field]))}, press “${dialog.querySelector(".primary").textContent}” again.`);
     for (const field of clash) typed.delete(field);
   },
   true,
