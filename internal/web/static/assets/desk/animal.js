@@ -92,7 +92,7 @@ function show(next) {
   if (animal || missing) document.title = `${stripBidi(byId("animal-name").textContent)} · ${storeName()}`;
   if (animal) describe(animal, order);
   showPhotos(animal, details.profile.photos);
-  if (section.contains(focused) && !focused.checkVisibility()) animalView.focus();
+  if (section.contains(focused) && !focused.checkVisibility()) view.focus();
 }
 
 function describe(animal, order) {
@@ -161,7 +161,7 @@ const unsure = "This may or may not have been done. Trying again is safe: it is 
 
 // After a refusal, the animal on the page may be out of date.
 function reload() {
-  setTimeout(() => here().animal && animalView.load().catch(() => {}));
+  setTimeout(() => here().animal && view.load().catch(() => {}));
 }
 
 async function remove() {
@@ -250,7 +250,7 @@ byId("close-animal").addEventListener("click", (event) => {
 });
 
 // The button that opened a dialog may be hidden when the dialog closes.
-document.addEventListener("close", () => here().animal && focusIsLost() && animalView.focus(), true);
+document.addEventListener("close", () => here().animal && focusIsLost() && view.focus(), true);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.defaultPrevented && here().animal && !document.querySelector("dialog[open]")) closeAnimal();
