@@ -6,14 +6,6 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=$(cd "${1:-docs/img}" && pwd)
 
-browser=
-for name in chromium chromium-browser google-chrome google-chrome-stable chromium-headless-shell; do
-	command -v "$name" >/dev/null && browser=$name && break
-done
-[ -n "$browser" ] || { echo "Chromium is missing: install the package chromium, or Google Chrome." >&2; exit 1; }
-sandbox=
-[ "$(id -u)" -ne 0 ] || sandbox=--no-sandbox # Chromium has no sandbox for root
-
 scratch=$(mktemp -d)
 touch "$scratch/output"
 go build -o "$scratch/petstore" ./cmd/petstore
@@ -40,22 +32,8 @@ use() {
 	for try in $(seq "$2"); do curl -s -o /dev/null -H "Authorization: Bearer $1" "${link%%#*}v1/pets"; done
 }
 
-# shot NAME WIDTH HEIGHT light|dark QUERY opens the page with that query and takes a picture five seconds later.
-shot() {
-	case $4 in light) scheme=1 ;; dark) scheme=0 ;; esac
-	"$browser" --headless $sandbox --disable-gpu --hide-scrollbars --force-prefers-reduced-motion --lang=en \
-		--user-data-dir="$scratch/profile" --blink-settings=preferredColorScheme=$scheme --window-size="$2,$3" \
-		--virtual-time-budget=5000 --screenshot="$folder/$1.png" "${link%%#*}$5#${link#*#}" >>"$scratch/log" 2>&1
-	echo "$folder/$1.png"
-}
-
-shot store-front 1280 900 light ''
-shot animal 1280 620 light '?animal=59'
-shot animal-phone 500 880 light '?animal=59'
-shot store-front-dark 1280 620 dark '?status=pending'
-
 make_key '{"name":"Volunteers at the weekend","access":"read"}' >/dev/null
 use "$(make_key '{"name":"Web shop","plan":"enterprise","perMinute":1,"perDay":1000}')" 40
 use "$(make_key "{\"name\":\"Adoption fair\",\"access\":\"read\",\"expiresAt\":\"$(date -u -d '+50 hours' +%Y-%m-%dT%H:%M:%SZ)\"}")" 3
 use "$(make_key '{"name":"Reception","plan":"business"}')" 3
-shot console 1280 740 light 'console'
+go run ./scripts/screenshots "$link" "$folder"

@@ -40,7 +40,7 @@ func is(status string, actions ...string) string {
 // The buttons for an animal that no order holds.
 var (
 	isAvailable = is("Available", "Reserve", "Mark as adopted", "Edit", "Delete")
-	isSold      = is("Sold", "Bring back", "Edit", "Delete")
+	isAdopted   = is("Adopted", "Bring back", "Edit", "Delete")
 )
 
 type order struct {
@@ -64,7 +64,7 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(`document.activeElement.id === "animal-name" && document.activeElement.innerText === "Olive" && document.title === "Olive · Petstore"`)
 	page.Wait(`location.search === "?status=pending&animal=1" && location.hash === ""`)
 	page.Reload()
-	page.Wait(is("Pending", "Mark as adopted", "Make available again", "Edit", "Delete"))
+	page.Wait(is("Reserved", "Mark as adopted", "Make available again", "Edit", "Delete"))
 	page.Press(escape)
 	page.Wait(showsExactly("Olive") + ` && location.search === "?status=pending" && document.activeElement.dataset.animal === "1"`)
 
@@ -72,12 +72,12 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(isAvailable)
 	page.Click("#close-animal")
 	page.Wait(showsExactly("Biscuit", "Olive") + ` && location.search === ""`)
-	page.Fill("#number", "1")
+	page.Fill("#search", "1")
 	page.Press(enter)
-	page.Wait(is("Pending", "Mark as adopted", "Make available again", "Edit", "Delete"))
+	page.Wait(is("Reserved", "Mark as adopted", "Make available again", "Edit", "Delete"))
 	page.Back()
 	page.Wait(showsExactly("Biscuit", "Olive"))
-	page.Fill("#number", "7")
+	page.Fill("#search", "7")
 	page.Press(enter)
 	page.Wait(`animal.innerText.includes("There is no animal 7")`)
 }
@@ -90,7 +90,7 @@ func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
 	testservice.Eval[bool](page, `(window.answer = new Promise((resolve) => { window.letAnswer = resolve; }),
 		window.fetch = new Proxy(fetch, {apply: async (f, self, args) => (await answer, f(...args))}), true)`)
 	page.Back()
-	page.Fill("#number", "7")
+	page.Fill("#search", "7")
 	testservice.Eval[bool](page, `(letAnswer(), true)`)
 	page.Wait(`!animals.ariaBusy`)
 	page.Press(enter)
@@ -103,7 +103,7 @@ func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 	page.Fill("#reference", "the Okafor family")
 	testservice.Eval[bool](page, `(document.getElementById("hold").value = "604800", true)`)
 	page.Press(enter)
-	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit"))
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit"))
 	page.Wait(`order.innerText.includes("For the Okafor family") && order.innerText.includes("Order 1") && order.innerText.includes("in 7 days")`)
 	if got := ordersOf(t, s); len(got) != 1 || got[0].Status != "open" || got[0].Reference != "the Okafor family" {
 		t.Errorf("the store has %+v", got)
@@ -111,7 +111,7 @@ func TestAnAnimalIsReservedAndAdopted(t *testing.T) {
 	page.Reload()
 	page.Wait(`order.innerText.includes("The hold ends") && order.innerText.includes("in 7 days")`)
 	page.Click(act("adopt"))
-	page.Wait(isSold + ` && !order.checkVisibility() && said.innerText === "Olive is adopted."`)
+	page.Wait(isAdopted + ` && !order.checkVisibility() && said.innerText === "Olive is adopted."`)
 	if got := ordersOf(t, s); got[0].Status != "completed" {
 		t.Errorf("the store has %+v", got)
 	}
@@ -126,7 +126,7 @@ func TestAReservationIsCancelledAndAnAdoptedAnimalComesBack(t *testing.T) {
 	page.Wait(isAvailable + ` && !order.checkVisibility()`)
 	page.Wait(`document.activeElement.id === "animal-name"`) // the focus moves, because the button has disappeared
 	page.Click(act("adopt"))
-	page.Wait(isSold)
+	page.Wait(isAdopted)
 	page.Click(act("bring-back"))
 	page.Wait(isAvailable)
 	// The page shows a change before the store has answered, so the test waits for the store.
@@ -154,7 +154,7 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	page.Click(act("edit"))
 	page.Click(`#status label:nth-child(2)`)
 	page.Click("#send-add")
-	page.Wait(is("Pending", "Mark as adopted", "Make available again", "Edit", "Delete"))
+	page.Wait(is("Reserved", "Mark as adopted", "Make available again", "Edit", "Delete"))
 	page.Click("#close-animal")
 	page.Wait(showsExactly("Olivia"))
 	page.Click("#open-add")
@@ -244,11 +244,11 @@ func TestARefusedChangeIsUndoneWithTheReason(t *testing.T) {
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"somebody else"}`)
 	page.Click(act("adopt"))
 	page.Wait(`notice.innerText.includes("Order 1 holds this animal until")`)
-	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && order.innerText.includes("somebody else")`)
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit") + ` && order.innerText.includes("somebody else")`)
 	s.Ask(t, http.MethodPost, "/v1/orders/1/complete", "")
 	page.Click(act("bring-back"))
 	page.Wait(`notice.innerText.includes("This order was completed at")`)
-	page.Wait(isSold)
+	page.Wait(isAdopted)
 
 	s.Ask(t, http.MethodPatch, "/v1/pets/1", `{"status":"available"}`)
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
@@ -275,5 +275,5 @@ func TestAChangeIsShownAtOnceAndUndoneIfNoAnswerComes(t *testing.T) {
 	s.Kill()
 	page.Click(act("adopt"))
 	page.Wait(`notice.innerText.includes("cannot be reached") && notice.innerText.includes("it is done once")`)
-	page.Wait(`seen.includes("Sold") && document.querySelector("#animal-status").innerText === "Available"`)
+	page.Wait(`seen.includes("Adopted") && document.querySelector("#animal-status").innerText === "Available"`)
 }

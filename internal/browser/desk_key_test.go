@@ -144,7 +144,7 @@ func TestAReadOnlyKeyHasNoButtonsForChanges(t *testing.T) {
 	page.Click(".card a")
 	page.Wait(is("Available"))
 	s.Ask(t, "POST", "/v1/orders", `{"petId":1,"reference":"J. Tanaka"}`)
-	withoutPerson := is("Pending") + ` && ` + readOnly + ` && order.innerText.includes("The hold ends") && !/Tanaka|reference/.test(order.innerText)`
+	withoutPerson := is("Reserved") + ` && ` + readOnly + ` && order.innerText.includes("The hold ends") && !/Tanaka|reference/.test(order.innerText)`
 	page.Wait(withoutPerson)
 	page.Reload()
 	page.Wait(withoutPerson)
@@ -152,7 +152,7 @@ func TestAReadOnlyKeyHasNoButtonsForChanges(t *testing.T) {
 	page.Click("#change-key")
 	page.Fill("#key", s.Key)
 	page.Press(enter)
-	page.Wait(is("Pending", "Mark as adopted", "Cancel the reservation", "Edit") + ` && !` + readOnly + ` && order.innerText.includes("J. Tanaka")`)
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit") + ` && !` + readOnly + ` && order.innerText.includes("J. Tanaka")`)
 	page.Open(s.URL + "/#key=" + reader)
 	page.Wait(showsExactly("Olive") + ` && ` + readOnly)
 }

@@ -40,14 +40,23 @@ func TestTheReferenceSendsARealRequest(t *testing.T) {
 	page.Wait(`document.querySelector("#operation-listPets .outcome-headers").textContent.includes("x-ratelimit-remaining: ")`)
 }
 
+// sendChange sends the request of an operation that changes the store, which takes two presses.
+func sendChange(page *testservice.Page, operation string) {
+	button := "#operation-" + operation + " .primary"
+	page.Click(button)
+	page.Wait(fmt.Sprintf(`document.querySelector(%q).innerText.startsWith("Really send ")`, button))
+	page.Click(button)
+}
+
 func TestSendingTwiceCreatesTwoAnimals(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t)
 	page := reference(t, s, "#operation-createPet")
 	page.Click("#operation-createPet .try > summary")
 	page.Fill("#try-createPet-key", s.Key)
+	page.Fill("#try-createPet-body", `{"name": "Biscuit", "categoryId": 1}`)
 	for id := 1; id <= 2; id++ {
-		page.Click("#operation-createPet .primary")
+		sendChange(page, "createPet")
 		page.Wait(fmt.Sprintf(`document.querySelector("#operation-createPet .outcome-body").innerText.includes('"id": %d,')`, id))
 		page.Wait(`document.querySelector("#operation-createPet .outcome-head").innerText.startsWith("201 Created")`)
 	}
@@ -59,7 +68,7 @@ func TestSendingTwiceCreatesTwoAnimals(t *testing.T) {
 	// The page sends a typed idempotency key unchanged. Sending it twice shows a replay.
 	page.Fill("#try-createPet-Idempotency-Key", "mine")
 	for range 2 {
-		page.Click("#operation-createPet .primary")
+		sendChange(page, "createPet")
 		page.Wait(`document.querySelector("#operation-createPet .sent").innerText.endsWith("Idempotency-Key mine") && !document.querySelector("#operation-createPet .primary").ariaDisabled`)
 	}
 	page.Wait(`document.querySelector("#operation-createPet .outcome-headers").textContent.includes("idempotency-replayed: true")`)
@@ -71,11 +80,11 @@ func TestSendingTwiceCreatesTwoAnimals(t *testing.T) {
 		t.Errorf("the key is in the address %s", address)
 	}
 	page.Fill("#try-createPet-body", `{"name": 7}`)
-	page.Click("#operation-createPet .primary")
+	sendChange(page, "createPet")
 	page.Wait(`document.querySelector("#operation-createPet .outcome-head .code-no")?.innerText === "400 Bad Request"`)
 	page.Wait(`document.querySelector("#operation-createPet .outcome-body").innerText.includes('"code": "missing_field"')`)
 	s.Kill()
-	page.Click("#operation-createPet .primary")
+	sendChange(page, "createPet")
 	page.Wait(`document.querySelector("#operation-createPet .outcome-head").innerText.startsWith("No answer")`)
 }
 
@@ -86,11 +95,12 @@ func TestAPhotoIsChosenAndSent(t *testing.T) {
 	page := reference(t, s, "#operation-addPhoto")
 	page.Click("#operation-addPhoto .try > summary")
 	page.Fill("#try-addPhoto-key", s.Key)
+	page.Fill("#try-addPhoto-petId", "1")
 	page.Click("#operation-addPhoto .primary")
 	page.Wait(`document.querySelector("#try-addPhoto-body:invalid") && document.querySelector("#operation-addPhoto .outcome").hidden`) // nothing is sent without a file
 
 	page.Choose("#try-addPhoto-body", photo(t))
-	page.Click("#operation-addPhoto .primary")
+	sendChange(page, "addPhoto")
 	page.Wait(`document.querySelector("#operation-addPhoto .outcome-head").innerText.startsWith("201 Created")`)
 	page.Wait(`document.querySelector("#operation-addPhoto .outcome-body").innerText.includes('"width": 3,')`)
 	page.Wait(`document.querySelector("#operation-addPhoto .sent").innerText.startsWith("POST /v1/pets/1/photos with Idempotency-Key ")`)
@@ -103,7 +113,7 @@ func TestAPhotoIsChosenAndSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.Choose("#try-addPhoto-body", other)
-	page.Click("#operation-addPhoto .primary")
+	sendChange(page, "addPhoto")
 	page.Wait(`document.querySelector("#operation-addPhoto .outcome-head .code-no")?.innerText.startsWith("415 ")`)
 	page.Wait(`document.querySelector("#operation-addPhoto .outcome-body").innerText.includes("Send image/jpeg, image/png or image/webp.")`)
 }
@@ -219,6 +229,10 @@ func TestTheReferenceHasNoAccessibilityFault(t *testing.T) {
 	page.Legible("the reference in the dark")          // only the colors differ in dark mode
 	page.Click(".open-menu")
 	page.Accessible("the contents on a phone")
+	page.Media("screen", "forced-colors", "active")
+	page.Legible("the contents in forced colors")
+	page.Press(escape)
+	page.Legible("the reference in forced colors")
 }
 
 func TestTheSamplesOfTheReferenceRunUnchanged(t *testing.T) {

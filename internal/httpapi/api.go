@@ -98,6 +98,9 @@ type Config struct {
 	Distant petstore.Distant
 	// Pages are for people and need no key. The map has the handler for GET and HEAD of each path.
 	Pages map[string]http.Handler
+	// NoPage answers a browser that requests a path at which there is nothing. If it is nil, browsers get an API error like
+	// everybody else.
+	NoPage http.Handler
 	// Probes are pages that load balancers and monitors request all the time. Their requests are logged at debug level,
 	// even if they fail.
 	Probes map[string]http.Handler

@@ -123,6 +123,9 @@ func (a *API) matched(next handler) handler {
 func (a *API) routed(next handler) handler {
 	return func(x *exchange) error {
 		switch {
+		case x.resource == nil && a.NoPage != nil && a.isForPeople(x):
+			a.NoPage.ServeHTTP(x, x.r)
+			return nil
 		case x.resource == nil:
 			return newRefusal(petstore.NotFound, "There is nothing at this path. The API is described at /openapi.yaml.")
 		case x.operation == nil:
@@ -134,6 +137,19 @@ func (a *API) routed(next handler) handler {
 		}
 		return next(x)
 	}
+}
+
+// isForPeople reports whether a request to an unknown path comes from a browser that shows its answer to a person. Clients of
+// the API, photos and probes always get an API error.
+func (a *API) isForPeople(x *exchange) bool {
+	if x.versioned || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(x.path, "/"), "/")
+	if _, isProbe := a.Probes["/"+first]; isProbe || first == "photos" {
+		return false
+	}
+	return strings.Contains(strings.ToLower(strings.Join(x.r.Header.Values("Accept"), ",")), "text/html")
 }
 
 // permitted refuses an operation for which the access of the key is too low.

@@ -29,7 +29,7 @@ func (c *Demo) Run(ctx context.Context, con *terminal.Console) error {
 		return err
 	}
 	fmt.Fprintf(con.Stdout, "This is a demonstration with %d animals. Open the link below in a browser. Stop with Ctrl-C.\n\n", len(demoAnimals))
-	serve := Serve{Flags: flags, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, OrderHold: terminal.Duration(petstore.DefaultHold), EventsKeep: terminal.Duration(24 * time.Hour), EventsMost: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
+	serve := Serve{Flags: flags, StoreName: defaultStoreName, Listen: c.Listen, AdminListen: "off", RateLimits: "on", BodyBudget: 64 << 20, OrderHold: terminal.Duration(petstore.DefaultHold), EventsKeep: terminal.Duration(24 * time.Hour), EventsMost: 64 << 20, LogFormat: "auto", ShutdownTimeout: 5 * time.Second}
 	return serve.Run(ctx, con)
 }
 
@@ -44,24 +44,28 @@ func addDemoData(ctx context.Context, flags database.Flags) error {
 			return err
 		}
 	}
-	for _, animal := range demoAnimals {
-		if err := addDemoAnimal(ctx, storage, animal); err != nil {
+	for i, animal := range demoAnimals {
+		if err := addDemoAnimal(ctx, storage, animal, len(demoAnimals)-i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addDemoAnimal stores an animal. If demoOrders has an order for the animal, addDemoAnimal places the order too.
-func addDemoAnimal(ctx context.Context, storage petstore.Storage, animal petstore.NewPet) error {
-	reference, ordered := demoOrders[animal.Name]
+// addDemoAnimal stores an animal that arrived some days ago, and its profile. If demoOrders has an order for the animal,
+// addDemoAnimal places the order too.
+func addDemoAnimal(ctx context.Context, storage petstore.Storage, animal demoAnimal, daysAgo int) error {
+	order, ordered := demoOrders[animal.name]
 	if ordered {
-		animal.Status = petstore.Available
+		animal.status = petstore.Available
 	}
-	pet, _, err := storage.CreatePet(ctx, animal, nil)
-	if err != nil || !ordered {
+	pet, _, err := storage.CreatePet(ctx, petstore.NewPet{Name: animal.name, CategoryID: animal.category, Status: animal.status}, nil)
+	if err != nil {
 		return err
 	}
-	_, _, err = storage.PlaceOrder(ctx, petstore.NewOrder{PetID: pet.ID, Reference: reference, Hold: petstore.DefaultHold}, nil)
+	if _, _, err := storage.UpdateProfile(ctx, pet.ID, animal.profile(time.Now(), daysAgo), nil); err != nil || !ordered {
+		return err
+	}
+	_, _, err = storage.PlaceOrder(ctx, petstore.NewOrder{PetID: pet.ID, Reference: order.reference, Hold: order.hold}, nil)
 	return err
 }

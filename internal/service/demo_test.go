@@ -30,8 +30,16 @@ func TestTheDemoHasNamedCategoriesAndOpenOrders(t *testing.T) {
 		t.Errorf("the orders are %+v", orders)
 	}
 	for _, order := range orders {
-		if p := animals[order.PetID]; order.Status != "open" || p.Status != "pending" || order.Reference != demoOrders[p.Name] {
+		if p := animals[order.PetID]; order.Status != "open" || p.Status != "pending" || order.Reference != demoOrders[p.Name].reference {
 			t.Errorf("the order %+v is for %+v", order, p)
+		}
+	}
+	for _, p := range testservice.Decode[[]struct {
+		Name    string
+		Profile struct{ Breed, BornOn, ArrivedOn string }
+	}](t, s.Ask(t, "GET", "/v1/pets?limit=100&include=profile", "").Body) {
+		if p.Profile.Breed == "" || p.Profile.BornOn == "" || p.Profile.ArrivedOn == "" {
+			t.Errorf("the profile of %s is %+v", p.Name, p.Profile)
 		}
 	}
 	want := fmt.Sprintf(`{"available":%d,"pending":%d,"sold":%d}`, counts["available"], counts["pending"], counts["sold"])

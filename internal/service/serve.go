@@ -20,12 +20,14 @@ import (
 	"petstore/internal/ratelimit"
 	"petstore/internal/server"
 	"petstore/internal/terminal"
+	"petstore/internal/web"
 )
 
 // Serve is the command that serves the API.
 type Serve struct {
 	database.Flags
 	Redis           string            `placeholder:"URL" help:"The Redis server in which several replicas count requests together: redis://host:6379. By default each replica counts its own."`
+	StoreName       string            `default:"Petstore" placeholder:"NAME" help:"The name of the store on its pages, of 1 to 60 characters."`
 	Listen          string            `default:":8080" help:"The address on which the API listens."`
 	AdminListen     string            `default:"127.0.0.1:8081" help:"The address on which metrics, health and profiles are served; \"\" or off turns them off."`
 	BaseURL         string            `name:"base-url" placeholder:"URL" help:"The address that clients use, such as https://api.example.com/v1. Without it, links contain only a path."`
@@ -64,6 +66,9 @@ func (c *Serve) parseSettings() (s settings, err error) {
 		return s, err
 	}
 	if s.baseURL, err = parseBaseURL(c.BaseURL); err != nil {
+		return s, err
+	}
+	if err := checkStoreName(c.StoreName); err != nil {
 		return s, err
 	}
 	if s.proxies, err = parseNetworks(c.TrustedProxies); err != nil {
@@ -142,9 +147,12 @@ func (c *Serve) Run(ctx context.Context, con *terminal.Console) error {
 
 // config returns the part of the API's configuration that comes from the settings.
 func (c *Serve) config(s settings) httpapi.Config {
+	shown := c.webSettings(s)
+	pages := web.Pages(shown)
 	return httpapi.Config{
 		Environment:    c.Environment,
-		Pages:          pages(s.baseURL, c.Environment),
+		Pages:          pages,
+		NoPage:         web.NotFound(shown, pages),
 		NamedKey:       c.APIKey,
 		BaseURL:        s.baseURL,
 		TrustedProxies: s.proxies,

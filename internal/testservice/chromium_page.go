@@ -23,14 +23,15 @@ type Page struct {
 	t   testing.TB
 	ctx context.Context
 
-	mu     sync.Mutex
-	hosts  map[string]bool
-	faults []string
+	mu      sync.Mutex
+	hosts   map[string]bool
+	missing map[string]bool // the addresses that OpenMissing opened
+	faults  []string
 }
 
 func newPage(t testing.TB, ctx context.Context) *Page {
 	t.Helper()
-	p := &Page{t: t, ctx: ctx, hosts: make(map[string]bool)}
+	p := &Page{t: t, ctx: ctx, hosts: make(map[string]bool), missing: make(map[string]bool)}
 	// Only one window can be in front, but each window must act as if it had the focus.
 	focus := emulation.SetFocusEmulationEnabledParams{Enabled: true}
 	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focus); err != nil {
@@ -70,6 +71,9 @@ func (p *Page) recordComplaint(message chromedp.ConsoleMessage) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.missing[message.URL] && message.Source == "network" {
+		return
+	}
 	p.faults = append(p.faults, fmt.Sprintf("the console says: %s (%s)", message, message.URL))
 }
 
@@ -103,6 +107,15 @@ func (p *Page) Open(address string) {
 	p.hosts[u.Host] = true
 	p.mu.Unlock()
 	p.do(chromedp.Navigate(address))
+}
+
+// OpenMissing loads the page of an address at which there is nothing. The browser says so in the console.
+func (p *Page) OpenMissing(address string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.missing[address] = true
+	p.mu.Unlock()
+	p.Open(address)
 }
 
 // Reload loads the page again.
@@ -178,10 +191,10 @@ func (p *Page) Fill(selector, text string) {
 	}
 }
 
-// Choose chooses a file in an input for files, as a person does in the dialog of the browser.
-func (p *Page) Choose(selector, file string) {
+// Choose chooses files in an input for files, as a person does in the dialog of the browser.
+func (p *Page) Choose(selector string, files ...string) {
 	p.t.Helper()
-	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
 // Press sends keys to the element that has the focus.
@@ -218,4 +231,12 @@ func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// NewTab opens another tab of the same window, which shares storage with the page.
+func (p *Page) NewTab() *Page {
+	p.t.Helper()
+	ctx, closeTab := chromedp.NewContext(p.ctx)
+	p.t.Cleanup(closeTab)
+	return newPage(p.t, ctx)
 }

@@ -1,10 +1,11 @@
 // Package web holds the web pages for people: the desk at /, which is the store front for staff, the console at /console,
-// where administrators manage keys, and the API reference at /docs. The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at
-// /openapi.yaml and /openapi.json.
+// where administrators manage keys, the API reference at /docs, and the guides under it. A mistyped address gets a page too.
+// The pages are embedded and need nothing from any other host. Package web also serves the OpenAPI document, at /openapi.yaml
+// and /openapi.json.
 //
 // The desk is static/index.html with the scripts in static/assets/desk, and the console is static/console.html with the
-// files in static/assets/console. Package reference renders the API reference, whose files are in static/assets/docs. All
-// pages use the files in static/assets/shared.
+// files in static/assets/console. Package reference renders the API reference and the guides, whose files are in
+// static/assets/docs. All pages use the files in static/assets/shared.
 package web
 
 import (
@@ -20,10 +21,11 @@ import (
 	"strings"
 	"sync"
 
+	"petstore/docs"
 	"petstore/internal/web/reference"
 )
 
-//go:embed static
+//go:embed static notfound.html
 var files embed.FS
 
 // policy is the content security policy of every page. Anyone may have written the names of animals. The browser may
@@ -41,15 +43,21 @@ var contentTypes = map[string]string{
 	".json": "application/json",
 }
 
-// Pages maps the path of every page to the handler for its GET and HEAD requests. The argument base is the address that
-// clients use, without the version. It is empty if the server does not know its address.
-func Pages(base string) map[string]http.Handler {
-	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(base) })}
-	addDocuments(pages, base)
+// Pages maps the path of every page to the handler for its GET and HEAD requests.
+func Pages(s Settings) map[string]http.Handler {
+	pages := map[string]http.Handler{"/docs": newPage("docs.html", func() []byte { return reference.Render(s.reference()) })}
+	for _, g := range reference.Guides {
+		pages["/docs/"+g.Name] = newPage("guide.html", func() []byte { return reference.RenderGuide(s.reference(), g) })
+	}
+	pages["/docs/search.json"] = newPage("search.json", reference.Index)
+	for _, picture := range reference.Pictures {
+		pages["/docs/"+picture] = newPage(picture, func() []byte { return read(docs.Guides, picture) })
+	}
+	addDocuments(pages, s.BaseURL)
 	for _, pattern := range []string{"static/*.*", "static/assets/*/*"} {
 		names, _ := fs.Glob(files, pattern) // cannot fail, because the patterns are well-formed
 		for _, name := range names {
-			pages[pagePath(name)] = newPage(name, func() []byte { return read(files, name) })
+			pages[pagePath(name)] = newPage(name, func() []byte { return s.render(name) })
 		}
 	}
 	return pages
@@ -109,11 +117,7 @@ func newPage(name string, render func() []byte) *page {
 // changed.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Type", p.contentType)
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-cache")
+	setHeaders(h, p.contentType)
 	h.Set("Vary", "Accept-Encoding")
 	c := p.content()
 	body, tag := c.plain, c.tag
@@ -133,6 +137,15 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		w.Write(body)
 	}
+}
+
+// setHeaders sets the headers that all pages have.
+func setHeaders(h http.Header, contentType string) {
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache")
 }
 
 func compress(plain []byte) []byte {

@@ -4,7 +4,7 @@ import lighthouse from "lighthouse";
 import puppeteer from "puppeteer-core";
 
 const { SERVER, KEY, KEY_ID, BROWSER } = process.env;
-const pages = ["/", "/docs", "/console", `/#key=${KEY}`, `/console#key=${KEY}`, `/console?key=${KEY_ID}#key=${KEY}`, `/console?view=store#key=${KEY}`];
+const pages = ["/", "/docs", "/docs/webhooks", "/console", `/#key=${KEY}`, `/?q=bisc&status=available&category=1#key=${KEY}`, `/?q=none#key=${KEY}`, `/?view=reservations#key=${KEY}`, `/?view=categories#key=${KEY}`, `/console#key=${KEY}`, `/console?key=${KEY_ID}#key=${KEY}`, `/console?view=store#key=${KEY}`];
 const options = { onlyCategories: ["accessibility", "best-practices", "seo"], logLevel: "error" };
 
 const browser = await puppeteer.launch({ executablePath: BROWSER, headless: "shell", args: ["--no-sandbox"] });

@@ -22,6 +22,14 @@ type endpoint struct {
 	Samples                           []sample
 }
 
+// Changes reports whether the operation changes something.
+func (c endpoint) Changes() bool { return c.Method != http.MethodGet }
+
+// IsEmpty reports whether the answers to the operation have no body.
+func (c endpoint) IsEmpty() bool {
+	return !slices.ContainsFunc(c.Answers, func(a answer) bool { return a.Type != "" })
+}
+
 type payload struct {
 	Text     template.HTML
 	Required bool
@@ -115,7 +123,7 @@ func (d *document) endpoint(op operation, base string, common common, marked boo
 
 func (d *document) answer(status string, r response, common common) answer {
 	number, _ := strconv.Atoi(status) // "default" has no reason phrase
-	a := answer{Status: status, Reason: http.StatusText(number), Text: template.HTML(inline(r.Description)), Addition: r.Addition}
+	a := answer{Status: status, Reason: http.StatusText(number), Text: template.HTML((&writer{}).inline(r.Description)), Addition: r.Addition}
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
 		if _, shared := common.headers[name]; !shared {
 			a.Headers = append(a.Headers, d.header(name, r.Headers[name]))

@@ -1,4 +1,5 @@
-// Package reference renders the API reference as one page, from the OpenAPI document and the changelog.
+// Package reference renders the API reference as one page, from the OpenAPI document and the changelog, and the guides in docs
+// as a page each. It also lists what a search on these pages finds.
 package reference
 
 import (
@@ -31,6 +32,7 @@ const guess = "http://localhost:8080"
 
 // page is the data from which the templates render the API reference.
 type page struct {
+	frame
 	Title, Version string
 	Base, Guess    string
 	Intro          template.HTML
@@ -45,6 +47,15 @@ type page struct {
 	Changelog      template.HTML
 }
 
+// frame is what the reference and the guides have in common.
+type frame struct {
+	Store Store
+	Root  string // the relative address of the server's root
+}
+
+// Guides lists the guides for the menu.
+func (frame) Guides() []Guide { return Guides }
+
 // group is an OpenAPI tag with its operations.
 type group struct {
 	Name, Title string
@@ -53,19 +64,25 @@ type group struct {
 	Calls       []endpoint
 }
 
-// Render renders the page from the embedded document. The argument base is the address of this server without the version.
-// It is empty if the server does not know its address.
-func Render(base string) []byte { return render(base, api.YAML, api.JSON, docs.Changelog) }
+// Store is the store whose API the reference describes.
+type Store struct {
+	BaseURL string // the address of this server without the version; empty if the server does not know it
+	Name    string
+	Staging bool
+}
 
-func render(base string, source, document []byte, changes string) []byte {
+// Render renders the page from the embedded document.
+func Render(s Store) []byte { return render(s, api.YAML, api.JSON, docs.Changelog) }
+
+func render(s Store, source, document []byte, changes string) []byte {
 	var text bytes.Buffer
-	if err := pageTemplate().Execute(&text, newPage(base, source, document, changes)); err != nil {
+	if err := pageTemplate().ExecuteTemplate(&text, "docs.html", newPage(s, source, document, changes)); err != nil {
 		panic(err) // never happens, because the templates are embedded
 	}
 	return text.Bytes()
 }
 
-func newPage(base string, source, text []byte, changes string) page {
+func newPage(s Store, source, text []byte, changes string) page {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
 		panic(err) // never happens, because the document is embedded
@@ -73,10 +90,10 @@ func newPage(base string, source, text []byte, changes string) page {
 	operations := d.operations(source)
 	common := commonTo(operations)
 	r := page{
-		Title: d.Info.Title, Version: d.Info.Version, Base: base, Error: d.errorFields(), Codes: d.codes(operations),
+		Title: d.Info.Title, Version: d.Info.Version, frame: frame{Store: s}, Base: s.BaseURL, Error: d.errorFields(), Codes: d.codes(operations),
 		Plans: plans(), Keyless: thousands(petstore.AddressLimits.PerMinute), Changelog: markdown(changes),
 	}
-	if base == "" {
+	if s.BaseURL == "" {
 		r.Base, r.Guess = guess, guess
 	}
 	r.Base += d.version()

@@ -44,11 +44,11 @@ func rendered(t *testing.T, doc any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(render("", api.YAML, text, "# Changelog"))
+	return string(render(Store{}, api.YAML, text, "# Changelog"))
 }
 
 func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
-	page := string(Render(""))
+	page := string(Render(Store{}))
 	has := func(format string, args ...any) {
 		t.Helper()
 		if want := fmt.Sprintf(format, args...); !strings.Contains(page, want) {
@@ -91,7 +91,7 @@ func TestReferenceIsCompleteWithoutAScript(t *testing.T) {
 }
 
 func TestEveryCodeSaysWhatToDo(t *testing.T) {
-	page := string(Render(""))
+	page := string(Render(Store{}))
 	enum := apiDocument(t)["components"].(map[string]any)["schemas"].(map[string]any)["Error"].(map[string]any)["properties"].(map[string]any)["code"].(map[string]any)["enum"].([]any)
 	for _, code := range enum {
 		if !strings.Contains(page, fmt.Sprintf(`<tr id="code-%s">`, code)) || advice[code.(string)] == "" {
@@ -101,7 +101,7 @@ func TestEveryCodeSaysWhatToDo(t *testing.T) {
 }
 
 func TestEveryLinkWithinTheReferenceHasATarget(t *testing.T) {
-	page := string(Render(""))
+	page := string(Render(Store{}))
 	ids := make(map[string]bool)
 	for _, match := range regexp.MustCompile(`\bid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[match[1]] {
@@ -117,7 +117,7 @@ func TestEveryLinkWithinTheReferenceHasATarget(t *testing.T) {
 }
 
 func TestADeprecatedOperationNamesItsRemovalAndItsReplacement(t *testing.T) {
-	page := string(Render(""))
+	page := string(Render(Store{}))
 	_, section, _ := strings.Cut(page, `<section id="operation-getPet"`)
 	section, _, _ = strings.Cut(section, "</section>")
 	for _, want := range []string{"<strong>Deprecated</strong>", "<strong>5 December 2030</strong>", `href="#leaving-getPet"`} {
@@ -135,7 +135,7 @@ func TestADeprecatedOperationNamesItsRemovalAndItsReplacement(t *testing.T) {
 
 func TestReferenceNamesOnlyServersThatExist(t *testing.T) {
 	for base, want := range map[string]string{"": guess, "https://pets.example.org/shop": "https://pets.example.org/shop"} {
-		page := html.UnescapeString(string(Render(base)))
+		page := html.UnescapeString(string(Render(Store{BaseURL: base})))
 		if !strings.Contains(page, want+"/v1/pets") {
 			t.Errorf("base %q: no sample calls %s", base, want)
 		}
@@ -173,7 +173,7 @@ func TestHostileTextInTheDocumentStaysText(t *testing.T) {
 }
 
 func TestAnUnusualDocumentIsRendered(t *testing.T) {
-	page := string(render("", nil, []byte(`{
+	page := string(render(Store{}, nil, []byte(`{
 		"tags": [{"name": "é"}],
 		"paths": {"/x/{id}": {"get": {"operationId": "x", "tags": ["é"],
 			"parameters": [{"$ref": "#/components/parameters/Nowhere"}, {"name": "id", "in": "path", "schema": {"type": ["string", "null"]}}],
@@ -193,7 +193,7 @@ func TestAdditionIsMarkedOnce(t *testing.T) {
 		return fmt.Sprintf(`{"operationId": %q, "tags": [%q], "x-addition": %v, "responses": {"404": {"x-addition": true}},
 			"parameters": [{"name": "only-%[1]s", "in": "query", "x-addition": true}]}`, id, tag, addition)
 	}
-	page := string(render("", nil, fmt.Appendf(nil, `{"tags": [{"name": "old"}, {"name": "new", "x-addition": true}],
+	page := string(render(Store{}, nil, fmt.Appendf(nil, `{"tags": [{"name": "old"}, {"name": "new", "x-addition": true}],
 		"paths": {"/a": {"get": %s, "put": %s}, "/b": {"get": %s}}}`,
 		operation("published", "old", false), operation("added", "old", true), operation("grouped", "new", true)), ""))
 	for id, want := range map[string]int{"operation-published": 2, "operation-added": 1, "tag-new": 1, "operation-grouped": 0} {
@@ -208,7 +208,7 @@ func TestAdditionIsMarkedOnce(t *testing.T) {
 var sampleText = regexp.MustCompile(`(?s)<pre class="sample (\w+)"><code>(.*?)</code></pre>`)
 
 func TestGoSamplesAreFormattedAndIdempotencyKeysAreNew(t *testing.T) {
-	page := string(Render(""))
+	page := string(Render(Store{}))
 	seen := 0
 	for _, match := range sampleText.FindAllStringSubmatch(page, -1) {
 		text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(match[2], ""))

@@ -31,7 +31,7 @@ type request struct {
 
 // samples returns a call of the endpoint in every language.
 func samples(c endpoint, base string) []sample {
-	r := request{Method: c.Method, URL: base + sampleTarget(c), Empty: true}
+	r := request{Method: c.Method, URL: base + sampleTarget(c), Empty: c.IsEmpty()}
 	for _, p := range c.Parameters {
 		r.Idempotent = r.Idempotent || p.Name == "Idempotency-Key"
 	}
@@ -41,9 +41,6 @@ func samples(c endpoint, base string) []sample {
 		r.Type, r.File = c.Body.Types[0], "photo.jpg"
 	case len(c.Body.Examples) > 0:
 		r.Type, r.Body = c.Body.Types[0], c.Body.Examples[0].Line()
-	}
-	for _, a := range c.Answers {
-		r.Empty = r.Empty && a.Type == ""
 	}
 	var all []sample
 	for _, language := range []sample{{Language: "curl", Class: "curl"}, {Language: "Go", Class: "go"}, {Language: "JavaScript", Class: "js"}, {Language: "Python", Class: "py"}} {

@@ -2,6 +2,7 @@
 
 import { askToConfirm, confirmed, focusIsLost, watchDialog } from "../shared/dialogs.js";
 import { say, stripBidi } from "../shared/notice.js";
+import { storeName } from "../shared/store.js";
 import { actor } from "./act.js";
 import { closeOne, here, link, openHook } from "./address.js";
 import { addParts } from "./hook-parts.js";
@@ -111,7 +112,7 @@ function show(webhook, isMissing = false) {
   section.classList.toggle("none", isMissing);
   byId("hook-name").textContent = webhook ? nameOf(webhook) : isMissing ? "There is no such webhook" : "";
   byId("hook-reason").hidden = !webhook?.reason;
-  if (webhook || isMissing) document.title = `${stripBidi(byId("hook-name").textContent)} · Petstore console`;
+  if (webhook || isMissing) document.title = `${stripBidi(byId("hook-name").textContent)} · ${storeName()} console`;
   if (webhook) describe(webhook);
   if (section.contains(focused) && !focused.checkVisibility()) oneView.focus();
 }

@@ -2,6 +2,7 @@
 
 import { askToConfirm, confirmed, focusIsLost, watchDialog } from "../shared/dialogs.js";
 import { say, stripBidi } from "../shared/notice.js";
+import { storeName } from "../shared/store.js";
 import { actor } from "./act.js";
 import { closeOne, here, openKey } from "./address.js";
 import { openForm } from "./form.js";
@@ -58,7 +59,7 @@ function show(key, isMissing = false) {
   byId("missing").hidden = !isMissing;
   byId("own").hidden = key?.id !== own || !key;
   byId("back").href = "console";
-  if (key || isMissing) document.title = `${stripBidi(byId("one-name").textContent)} · Petstore console`;
+  if (key || isMissing) document.title = `${stripBidi(byId("one-name").textContent)} · ${storeName()} console`;
   if (key) describe(key);
   else showUsage(undefined);
   if (section.contains(focused) && !focused.checkVisibility()) keyView.focus();

@@ -6,6 +6,8 @@ import { Refusal, Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, onForbidden, onRefusedKey, say } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
+import { borrowKey } from "../shared/tabs.js";
+import { storeName } from "../shared/store.js";
 import { abandonActions } from "./act.js";
 import { goFirst, here, openHook, openKey } from "./address.js";
 import { watchForm } from "./form.js";
@@ -86,7 +88,7 @@ function switchTo(next) {
 function showTitle(title, lead) {
   byId("title").textContent = title;
   byId("lead").textContent = lead;
-  document.title = `${title} · Petstore console`;
+  document.title = `${title} · ${storeName()} console`;
 }
 
 async function load(signal) {
@@ -159,4 +161,4 @@ document.addEventListener("click", (event) => {
   else go(link.href);
 });
 
-open();
+borrowKey().then(open);

@@ -1,16 +1,19 @@
 // The actions on an animal. Each action has the state after it, which the page shows immediately, and a function that sends
-// the action to the server. The server does an action once, even if the page sends it twice.
+// the action to the server. The server does an action once, even if the page sends it twice. Some have an action that undoes
+// them.
 
-import { closeOrder, orderPlacer, updatePet } from "./operations.js";
+import { closeOrder, orderPlacer, petUpdater } from "./operations.js";
+import { undoing } from "./undo.js";
 
-const setStatus = (status, words) => (animal) => ({
+const setStatus = (status, words) => (animal, order, update = petUpdater(animal.id)) => ({
   after: { animal: { ...animal, status }, order: undefined },
   said: `${animal.name} ${words}.`,
-  send: async (signal) => ({ animal: await updatePet(animal.id, { status }, signal) }),
+  undo: undoing({ animal, order }, status),
+  send: async (signal) => ({ animal: await update({ status }, signal) }),
 });
 
 const endOrder = (how, status, words) => (animal, order) => ({
-  ...setStatus(status, words)(animal),
+  ...setStatus(status, words)(animal, order),
   async send(signal) {
     await closeOrder(order.id, how, signal);
     return { animal: { ...animal, status } };

@@ -1,47 +1,37 @@
-// The views of the desk, and their addresses: filter, page and open animal.
+// The views of the desk, and their addresses: view, search, filters and open animal.
 
-import { go, trail } from "../shared/address.js";
+import { go } from "../shared/address.js";
 
 export const statuses = ["available", "pending", "sold"];
+const views = ["reservations", "categories"]; // the views beside the list
 
 /** The view that the address names, without invalid parts. */
 export function here() {
   const query = new URLSearchParams(location.search);
-  const status = query.get("status");
-  const number = (name) => (/^[1-9]\d{0,15}$/.test(query.get(name)) ? query.get(name) : "");
+  const valid = (name, pattern) => (pattern.test(query.get(name)) ? query.get(name) : "");
   return {
-    status: statuses.includes(status) ? status : "",
-    cursor: query.get("cursor") ?? "",
-    page: Number(number("page")) || 1,
-    animal: number("animal"),
+    view: views.find((view) => view === query.get("view")) ?? "",
+    status: statuses.includes(query.get("status")) ? query.get("status") : "",
+    category: valid("category", /^(0|-?[1-9]\d{0,18})$/),
+    q: query.get("q")?.trim() ?? "",
+    animal: valid("animal", /^[1-9]\d{0,15}$/),
   };
 }
 
 /** The address of a view. */
-export function link({ status, cursor, page, animal }) {
+export function link({ view, status, category, q, animal }) {
   const query = new URLSearchParams();
-  if (status) query.set("status", status);
-  if (cursor) query.set("cursor", cursor);
-  if (cursor && page > 1) query.set("page", page);
-  if (animal) query.set("animal", animal);
+  for (const [name, value] of Object.entries({ view, status, category, q, animal })) if (value) query.set(name, value);
   return query.size ? `?${query}` : "./";
 }
 
-export const goNext = (next) =>
-  go(link({ ...here(), cursor: next, page: here().page + 1 }), { trail: [...trail(), here().cursor] });
-
-/** Goes to the previous page, or to the first page if this tab does not know the previous page. */
-export function goBack() {
-  const cursor = trail().at(-1) ?? "";
-  go(link({ ...here(), cursor, page: here().page - 1 }), { trail: trail().slice(0, -1) });
-}
-
-export const goFirst = () => go(link({ status: here().status }));
-
 /** Opens an animal. Closing the animal leads back to the list. */
-export const openAnimal = (animal) => go(link({ ...here(), animal }), { trail: trail(), opened: true });
+export const openAnimal = (animal) => go(link({ ...here(), animal }), { opened: true });
 
 export function closeAnimal() {
   if (history.state?.opened) history.back();
-  else go(link({ ...here(), animal: "" }), { trail: trail() });
+  else go(link({ ...here(), animal: "" }));
 }
+
+/** Goes to the list of all animals. */
+export const goFirst = () => go(link({}));

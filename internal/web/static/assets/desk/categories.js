@@ -5,10 +5,29 @@ import { stripBidi } from "../shared/notice.js";
 import { createCategory, listCategories } from "./operations.js";
 
 let names = new Map(); // the names by number; the number is text, because it may have too many digits for JavaScript
+let more = false; // whether the store has categories that the page does not know
+let changes = 0; // the number of changes; categories loaded before the latest change are out of date
 
 export async function loadCategories(signal) {
-  names = new Map((await listCategories(signal)).map(({ id, name }) => [String(id), name]));
+  const before = changes;
+  const loaded = await listCategories(signal);
+  if (before !== changes) return;
+  names = new Map(loaded.found.map(({ id, name }) => [String(id), name]));
+  more = loaded.more;
 }
+
+/** The categories that the page knows, and whether there are more. */
+export const allCategories = () => ({ categories: [...names].map(([id, name]) => ({ id, name })), more });
+
+/** Notes that a category has a new name, or none. */
+export function setCategory(id, name) {
+  changes++;
+  if (name === undefined) names.delete(String(id));
+  else names.set(String(id), name);
+}
+
+/** The numbers of all categories that have names, in the order of the names. */
+export const categoryNumbers = () => [...names.keys()].sort((a, b) => names.get(a).localeCompare(names.get(b)));
 
 /** The category as the page shows it. */
 export const categoryName = (id) => stripBidi(names.get(String(id)) ?? `Category\u00a0${id}`);
@@ -35,12 +54,12 @@ export async function categoryNumber(typed, signal, make) {
   if (!make) return "0";
   try {
     const { id, name } = await createCategory({ name: text }, signal);
-    names.set(String(id), name);
+    setCategory(id, name);
     return String(id);
   } catch (error) {
     const taken = error.code === "name_taken" && error.message.match(/-?\d+/)?.[0]; // the category that has the name
     if (taken) {
-      names.set(taken, text);
+      setCategory(taken, text);
       return taken;
     }
     if (error.status !== 400) throw error;

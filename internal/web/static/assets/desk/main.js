@@ -4,21 +4,31 @@ import { forgetAccess, learnAccess } from "../shared/access.js";
 import { go, onMove } from "../shared/address.js";
 import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
-import { explain, notice, onRefusedKey, say } from "../shared/notice.js";
+import { explain, notice, onRefusedKey, say, unsay } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
+import { borrowKey } from "../shared/tabs.js";
 import { goFirst, here, openAnimal } from "./address.js";
-import { abandonChanges, animalView, showEdited } from "./animal.js";
 import { loadCategories } from "./categories.js";
+import { follow, onEvent, unfollow } from "./events.js";
 import { openForm, watchForm } from "./form.js";
 import "./gauge.js";
 import { insertAnimal, listView } from "./list.js";
 import { draw } from "./portrait.js";
-import { unwatch, watch } from "./watch.js";
+import { expect, look, unwatch, watch } from "./watch.js";
 
 const byId = (id) => document.getElementById(id);
 
+// The scripts of the other views are loaded when the person opens them.
+const scripts = {
+  animal: () => import("./animal.js"),
+  reservations: () => import("./reservations.js"),
+  categories: () => import("./categories-view.js"),
+};
+const sections = { list: byId("listing"), animal: byId("animal"), reservations: byId("reservations"), categories: byId("category-list") };
+const loaded = { list: { view: listView } }; // the scripts that are loaded
+
 let opening = new AbortController(); // aborts the view that is being opened
-let view; // the view that is shown
+let shown = ""; // the name of the view that is shown
 let wasOpen; // the animal that the previous view showed
 let reopen; // opens the view again after a failure
 
@@ -26,28 +36,35 @@ let reopen; // opens the view again after a failure
 async function open() {
   stop();
   if (!apiKey.get()) return signOut();
-  const { animal } = here();
-  const from = view;
+  const { animal, view: named } = here();
+  const from = shown;
   const { signal } = opening;
   const asked = isAsking();
   if (!asked) unlock();
-  switchTo(animal ? animalView : listView);
-  view.prepare();
   const focused = document.activeElement;
   notice.clear();
   try {
+    switchTo(animal ? "animal" : named || "list");
+    const { view } = loaded[shown] ?? (await loadScript(shown));
+    if (signal.aborted) return;
+    view.prepare();
+    await follow(); // first, so that the page hears of every change after the load
+    if (signal.aborted) return;
+    expect(view.concerns);
     await retry(() => load(signal), (refusal, seconds) => notice.countDown(refusal, seconds, signal));
     if (signal.aborted) return;
     unlock();
-    if (asked) byId(animal ? "animal-name" : "title").focus();
-    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === animalView && wasOpen);
+    if (asked) heading().focus();
+    else if (from && (document.activeElement === focused || focusIsLost())) view.focus(from === "animal" && wasOpen);
     wasOpen = animal;
-    await learnAccess();
-    if (!signal.aborted) watch(refresh);
+    const known = await learnAccess();
+    if (signal.aborted) return;
+    watch(refresh);
+    if (!known) look();
   } catch (error) {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
-    view.clear();
+    loaded[shown]?.view.clear();
     reopen = open;
     explain(error, error.status === 400 ? goFirst : open); // 400 means that the address is wrong
   }
@@ -60,46 +77,68 @@ function stop() {
   unwatch();
 }
 
-function switchTo(next) {
-  view = next;
-  for (const { section } of [listView, animalView]) section.hidden = section !== view.section;
+async function loadScript(name) {
+  loaded[name] = await scripts[name]().catch(() => Promise.reject(new Unreachable()));
+  return loaded[name];
 }
 
-let loads = 0;
+function switchTo(name) {
+  shown = name;
+  history.scrollRestoration = name === "list" ? "manual" : "auto"; // the list returns to its place itself
+  for (const [other, section] of Object.entries(sections)) section.hidden = other !== name;
+  for (const link of document.querySelectorAll(".views a")) link.ariaCurrent = (link.dataset.view || "list") === name ? "page" : null;
+}
+
+const heading = () => sections[shown].querySelector("h1") ?? byId("title");
+
+let loads = 0; // how many loads have been made since the names of the categories were fetched
 let missed = 0; // how many refreshes in a row were refused
 let lostMessage; // the message about a failed refresh
 
-// Names of categories change rarely, so only every tenth load fetches them.
+// Names of categories change rarely. The page fetches them after an event about a category, and with every tenth load in
+// case it misses events.
 async function load(signal) {
-  await view.load(signal, loads % 10 === 0 && loadCategories(signal));
+  const names = loads % 10 === 0;
   loads++;
+  try {
+    if ((await loaded[shown].view.load(signal, names && loadCategories(signal))) === false) look();
+  } catch (error) {
+    if (names) loads = 0;
+    throw error;
+  }
 }
+
+onEvent(({ type }) => {
+  if (type.startsWith("category.")) loads = 0;
+});
 
 async function refresh(signal) {
   try {
     await load(signal);
-    await learnAccess();
+    if (!(await learnAccess())) look();
     if (lostMessage?.isConnected) notice.clear();
     missed = 0;
   } catch (error) {
-    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return error.retryAfter;
+    const wait = error.retryAfter || 0;
+    if (signal.aborted || error.status === 429 || (error.retryAfter && !missed++)) return wait;
     // A message about the person's own action stays.
     if (notice.isEmpty() || error.status === 401) {
       lostMessage = explain(error.status >= 500 ? new Unreachable() : error, open, "What you see may have changed since. This page keeps trying.");
     }
-    return error.retryAfter;
+    return wait;
   }
 }
 
 function signOut(reason) {
   stop();
+  unfollow();
   closeDialogs();
-  abandonChanges();
+  loaded.animal?.abandonChanges();
   loads = 0;
   notice.clear();
-  animalView.clear();
-  listView.clear();
-  switchTo(listView);
+  unsay();
+  for (const { view } of Object.values(loaded)) view.clear();
+  switchTo("list");
   byId("gauge").hidden = true;
   askForKey(reason);
 }
@@ -107,7 +146,7 @@ function signOut(reason) {
 // If the server refuses a key, the desk returns to the previous key, if there is one.
 function keyRefused(reason) {
   if (!apiKey.get()) return signOut(reason);
-  abandonChanges();
+  loaded.animal?.abandonChanges();
   forgetAccess();
   open();
   notice.say("That key was refused", `${reason} This page continues with another key.`);
@@ -122,38 +161,30 @@ onMove(() => {
 window.addEventListener("online", () => reopen?.());
 
 watchForm(
-  (animal) => {
-    insertAnimal(animal);
-    const { status } = here();
-    say(!status || status === animal.status ? `${animal.name} was added.` : `${animal.name} was added as ${animal.status}, which this filter hides.`);
+  (animal, profile) => {
+    const belongs = insertAnimal({ ...animal, profile });
+    notice.clear(); // a message about an earlier refusal
+    say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
-  (animal) => {
-    showEdited(animal);
+  (animal, profile) => {
+    loaded.animal.showEdited(animal, profile);
+    notice.clear(); // a message about an earlier refusal
     say(`${animal.name} was saved.`);
   },
 );
 
 for (const id of ["open-add", "empty-add"]) byId(id).addEventListener("click", () => openForm());
-byId("empty-all").addEventListener("click", () => go("./"));
-
-byId("find").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const number = byId("number").value.trim().replace(/^(#|no\.?)\s*/i, "");
-  if (/^[1-9]\d{0,15}$/.test(number)) return openAnimal(number);
-  say("Type the number of an animal, such as 7.");
-  byId("number").focus();
-});
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".filter a, .brand, .card a, .skip");
+  const link = event.target.closest(".filter a, .views a, .rows a, .brand, .card a, .skip");
   if (link && event.detail > 1) return event.preventDefault(); // the second click of a double click
   if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   if (link.dataset.animal) openAnimal(link.dataset.animal);
-  else if (link.matches(".skip")) byId(view === animalView ? "animal-name" : "animals").focus();
+  else if (link.matches(".skip")) (shown === "list" ? byId("animals") : heading()).focus();
   else go(link.href);
 });
 
-for (const [i, svg] of document.querySelectorAll(".window svg").entries()) draw(svg, { id: i + 2, categoryId: i + 1 });
+for (const [i, species] of ["dog", "cat", "rabbit", "bird"].entries()) draw(document.querySelectorAll(".window svg")[i], i + 2, species);
 
-open();
+borrowKey().then(open);

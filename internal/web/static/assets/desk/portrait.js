@@ -1,4 +1,4 @@
-// Draws a portrait of an animal. The category determines the species, and the animal's number its coat and markings.
+// Draws a portrait of an animal. The name of its category determines the species, and its number the coat and markings.
 
 const fur = ["#d9924f", "#8d5f41", "#8f939b", "#55504d", "#e6cb9d", "#f0e8da", "#b98552", "#6e5a50"];
 const feathers = ["#6fae6a", "#5d9bc9", "#e3bd4c", "#9aa0a8", "#d9795d", "#7fb7a8"];
@@ -7,20 +7,35 @@ const ink = "#2c2622";
 const pale = "#fbf3e6";
 const rose = "#e8a79c";
 
-const kinds = [tortoise, dog, cat, rabbit, rodent, bird];
+// The words that name a species, in the singular. Plurals that are not regular stand beside them.
+const words = {
+  dog: "dog doggy puppy pup hound canine",
+  cat: "cat kitten kitty feline",
+  rabbit: "rabbit bunny hare",
+  rodent: "rodent hamster guinea cavy cavies gerbil mouse mice rat chinchilla degu",
+  bird: "bird parrot budgie budgerigar parakeet cockatiel cockatoo canary finch lovebird pigeon dove chicken hen duck goose geese poultry",
+  tortoise: "tortoise turtle terrapin",
+};
+const kinds = { dog, cat, rabbit, rodent, bird, tortoise, paw };
+const species = new Map(Object.entries(words).flatMap(([kind, list]) => list.split(" ").map((word) => [word, kind])));
 
-/** Replaces the content of an svg of 160 by 120 with a portrait. */
-export function draw(svg, { id, categoryId }) {
-  const sitter = `${id} ${categoryId}`;
-  if (svg.dataset.sitter === sitter) return;
-  svg.dataset.sitter = sitter;
+/** The species that the name of a category speaks of, such as "cat" for "Cats and kittens". The first one counts. */
+export function speciesOf(name) {
+  const found = name.toLowerCase().match(/\p{L}+/gu)?.flatMap((word) => [word, word.replace(/s$/, ""), word.replace(/es$/, ""), word.replace(/ies$/, "y")]);
+  return species.get(found?.find((word) => species.has(word))) ?? "paw";
+}
+
+/** Replaces the content of an svg of 160 by 120 with a portrait of the animal with that number. */
+export function draw(svg, id, categoryName) {
+  const kind = speciesOf(categoryName);
+  if (svg.dataset.sitter === `${kind} ${id}`) return;
+  svg.dataset.sitter = `${kind} ${id}`;
   const dice = shuffle(Number(id));
-  const kind = kinds[Number(BigInt.asUintN(64, BigInt(categoryId)) % BigInt(kinds.length))];
   svg.setAttribute("class", `portrait scene-${Number(id) % 6}`);
   svg.replaceChildren(
     shape("circle", { class: "sun", cx: 28 + 104 * dice(2), cy: 30, r: 12 + dice(8) }),
     shape("ellipse", { class: "hill", cx: 20 + dice(120), cy: 230, rx: 260, ry: 126 + dice(22) }),
-    ...kind(dice),
+    ...kinds[kind](dice),
   );
 }
 
@@ -125,6 +140,15 @@ function tortoise(dice) {
     oval(80, 88, 20, 19, coat),
     ...eyes(72, 88, 84, 3.6),
     line("M72 95q8 6 16 0"),
+  ];
+}
+
+// For a category that names no species above.
+function paw(dice) {
+  const coat = pick(fur, dice);
+  return [
+    shape("path", { d: "M80 66q17 0 27 19 8 17-7 20-11 2-20-3-9 5-20 3-15-3-7-20 10-19 27-19z", fill: coat }),
+    oval(46, 68, 9, 13, coat), oval(114, 68, 9, 13, coat), oval(66, 46, 10, 14, coat), oval(94, 46, 10, 14, coat),
   ];
 }
 

@@ -12,9 +12,10 @@ export async function getOwnKey(signal) {
   return body;
 }
 
-/** Asks the server what the key may do, unless the page knows it. If no answer comes, the page still does not know it. */
+/** Asks the server what the key may do, unless the page knows it. The promise is false if no answer came. */
 export async function learnAccess() {
   if (!root.dataset.access) await getOwnKey().catch(() => {});
+  return Boolean(root.dataset.access);
 }
 
 /** Forgets what the key may do. Must be called when the key changes, and when the server refuses something to it. */

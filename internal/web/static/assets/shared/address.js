@@ -8,9 +8,19 @@ export function onMove(callback) {
   window.addEventListener("popstate", callback);
 }
 
+/** Calls back before go leaves a view, while the address still names it. */
+export const onLeave = (callback) => moved.addEventListener("leave", callback);
+
 /** Goes to another view. The history of the browser keeps the state. */
 export function go(address, state = {}) {
+  moved.dispatchEvent(new Event("leave"));
   history.pushState(state, "", address);
+  moved.dispatchEvent(new Event("move"));
+}
+
+/** Goes to another view, which takes the place of this one in the history of the browser. */
+export function replace(address) {
+  history.replaceState({}, "", address);
   moved.dispatchEvent(new Event("move"));
 }
 

@@ -24,10 +24,14 @@ const [session, device] = ["sessionStorage", "localStorage"].map((name) => {
   }
 });
 
+let accepted; // the key that the server accepted last
 let previous; // the key that worked last and its storage, until the server has accepted or refused the new key
 
+/** A sentence about the API key in the words of this page: people at the desk never see a key, they have a link. */
+export const inWordsOfPage = (text) => text.replaceAll("API key", document.body.dataset.keyWord ?? "API key");
+
 /** What is wrong with the text of an API key, or empty if the page can send the key. */
-export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : "An API key has only plain letters, digits and symbols, without spaces.");
+export const keyFault = (key) => (/^[!-~]+$/.test(key) ? "" : inWordsOfPage("The API key has only plain letters, digits and symbols, without spaces."));
 
 /** The API key. The browser keeps it until this tab is closed, or longer if the person lets this device remember it. */
 export const apiKey = {
@@ -44,10 +48,18 @@ export const apiKey = {
       for (const storage of [session, device]) if (storage.getItem(storageKey) === key) storage.removeItem(storageKey);
       if (previous && previous.key !== key) previous.storage.setItem(storageKey, previous.key);
     }
+    accepted = refused ? undefined : key;
     previous = undefined;
   },
+  /** The key, if the server has accepted it in this page. */
+  accepted: () => (accepted === apiKey.get() ? accepted : undefined),
+  isRemembered: () => !session.getItem(storageKey) && Boolean(device.getItem(storageKey)),
+  remember() {
+    device.setItem(storageKey, this.get());
+    session.removeItem(storageKey);
+  },
   forget() {
-    previous = undefined;
+    accepted = previous = undefined;
     session.removeItem(storageKey);
     device.removeItem(storageKey);
   },
@@ -88,33 +100,47 @@ export async function retry(task, pause) {
   }
 }
 
-/** Calls the API. The argument exact names a field. Integers in that field stay text, so that they keep all their digits. */
-export async function call(url, { exact = "categoryId", headers, body, signal, ...options } = {}) {
+/**
+ * Calls the API. The argument exact names a field. Integers in that field stay text, so that they keep all their digits. The
+ * arguments fetch and timeout take the place of the browser's fetch and of the usual timeout.
+ */
+export async function call(url, { exact, signal, timeout = answerTimeout, ...options } = {}) {
   const key = apiKey.get();
-  if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
-  const sent = { ...headers, Authorization: `Bearer ${key}` };
-  if (body !== undefined) sent["Content-Type"] = "application/json";
   let answer, text;
   try {
-    const end = AbortSignal.any([AbortSignal.timeout(answerTimeout), ...(signal ? [signal] : [])]);
-    answer = await fetch(url, { ...options, body, headers: sent, cache: "no-store", signal: end });
+    const end = AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]);
+    answer = await send(url, { ...options, signal: end });
     text = await answer.text();
   } catch (error) {
-    throw signal?.aborted ? error : new Unreachable();
+    throw signal?.aborted || error instanceof Refusal ? error : new Unreachable();
   }
-  announceLimits(answer.headers);
-  const read = parse(text, exact);
+  const read = parseJSON(text, exact);
   apiKey.settle(key, answer.status === 401);
   if (answer.ok && (read || answer.status === 204)) return { body: read, headers: answer.headers };
-  throw new Refusal(
-    answer.status,
-    read?.code,
-    read?.message ?? `The server answered ${answer.status} without saying why.`,
-    [429, 503].includes(answer.status) && Math.max(1, Number(answer.headers.get("Retry-After")) || 1),
-  );
+  throw refusal(answer, read);
 }
 
-function parse(text, exact) {
+/** Sends a request with the key. */
+export async function send(url, { headers, fetch = window.fetch, ...options }) {
+  const key = apiKey.get();
+  if (!key) throw new Refusal(401, "unauthorized", "The key was forgotten, perhaps in another tab. Sign in again.");
+  const sent = { ...(options.body !== undefined && { "Content-Type": "application/json" }), ...headers, Authorization: `Bearer ${key}` };
+  const answer = await fetch(url, { ...options, headers: sent, cache: "no-store" });
+  announceLimits(answer.headers);
+  return answer;
+}
+
+/** The error for an answer, with its JSON. */
+export const refusal = ({ status, headers }, read) =>
+  new Refusal(
+    status,
+    read?.code,
+    inWordsOfPage(read?.message ?? `The server answered ${status} without saying why.`),
+    [429, 503].includes(status) && Math.max(1, Number(headers.get("Retry-After")) || 1),
+  );
+
+/** Reads JSON, as call does, or returns undefined. */
+export function parseJSON(text, exact = "categoryId") {
   try {
     return JSON.parse(text, (name, value, context) => (name === exact ? context?.source ?? value : value));
   } catch {

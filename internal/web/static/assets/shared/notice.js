@@ -3,6 +3,8 @@
 import { forgetAccess } from "./access.js";
 import { Refusal, Unreachable } from "./api.js";
 
+const byId = (id) => document.getElementById(id);
+
 const pauses = {
   rate_limited: ["A short pause", "This key has used up its requests for now."],
   key_banned: ["This key is banned for now", "It kept sending requests after it was told to wait."],
@@ -54,19 +56,31 @@ export class Notice {
 }
 
 /** The notice of the page, for every view. */
-export const notice = new Notice(document.getElementById("notice"));
+export const notice = new Notice(byId("notice"));
 
-const toast = document.getElementById("said");
+const toast = byId("said");
 let fading;
 
 /** Removes the characters that reverse the direction of the text after them. */
 export const stripBidi = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 /** Shows for a few seconds what the page has done. */
-export function say(text) {
-  clearTimeout(fading);
+export function say(text, milliseconds = 8000) {
+  unsay();
   toast.textContent = stripBidi(text);
-  fading = setTimeout(() => toast.replaceChildren(), 8000);
+  fade(milliseconds);
+}
+
+/** Removes what say has shown, and the button beside it. */
+export function unsay() {
+  clearTimeout(fading);
+  toast.replaceChildren();
+  byId("offer")?.replaceChildren();
+}
+
+// The message stays while the person points at it, or the focus is in it.
+function fade(milliseconds) {
+  fading = setTimeout(() => (toast.parentElement.matches(".said:is(:hover, :focus-within)") ? fade(1000) : unsay()), milliseconds);
 }
 
 /** Calls back with the server's message whenever the server refuses the key. */

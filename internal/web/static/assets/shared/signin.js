@@ -1,7 +1,8 @@
 // Signing in with an API key.
 
 import { forgetAccess } from "./access.js";
-import { apiKey, keyFault } from "./api.js";
+import { apiKey, inWordsOfPage, keyFault } from "./api.js";
+import { onSignOut, signOutEverywhere } from "./tabs.js";
 
 const byId = (id) => document.getElementById(id);
 const panel = byId("key-panel");
@@ -44,15 +45,16 @@ function showPanel(visible) {
   panel.hidden = !visible;
   byId("change-key").ariaExpanded = String(visible);
   byId("forget-key").hidden = !apiKey.get();
+  byId("remember").checked = byId("remember").disabled = apiKey.isRemembered();
 }
 
-/** Calls signedIn after each new key, and signedOut after the key was forgotten. */
+/** Calls signedIn after each new key, and signedOut after the key was forgotten, here or in another tab. */
 export function watchKey(signedIn, signedOut) {
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const key = input.value.trim();
+    const key = input.value.trim().replace(/^.*#key=/, ""); // people may paste the whole link
     if (keyFault(key)) {
-      showKeyError(key ? keyFault(key) : "Enter the API key first.");
+      showKeyError(key ? keyFault(key) : inWordsOfPage("Enter the API key first."));
       return;
     }
     apiKey.set(key, byId("remember").checked);
@@ -72,9 +74,17 @@ export function watchKey(signedIn, signedOut) {
     byId("change-key").focus();
   });
   byId("forget-key").addEventListener("click", () => {
-    apiKey.forget();
+    signOutEverywhere();
     signedOut();
   });
+  onSignOut(signedOut);
+  byId("remember").addEventListener("change", () => {
+    if (!apiKey.get() || input.value) return; // the choice is for the key that is being typed
+    apiKey.remember();
+    showPanel(true);
+    input.focus();
+  });
+  window.addEventListener("pageshow", ({ persisted }) => persisted && !apiKey.get() && signedOut()); // another tab signed out
   window.addEventListener("hashchange", () => takeKeyFromLink() && signedIn());
 }
 

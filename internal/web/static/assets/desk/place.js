@@ -1,0 +1,33 @@
+// Where the person is in the list. The history of the browser keeps it, so that the list is the same after Back or a reload.
+
+import { onLeave } from "../shared/address.js";
+
+/** The place that the history keeps for this view: {loaded, animal, top, y}, or undefined. */
+export const keptPlace = () => history.state?.place;
+
+const topOf = (card) => card.offsetTop - scrollY; // even while the card is animated, unlike getBoundingClientRect
+
+const pause = 300; // milliseconds after which the person has stopped scrolling
+
+/** Keeps the place when the person scrolls or leaves the list. The function loaded returns how many animals it has, or 0. */
+export function watchPlace(list, loaded) {
+  const keep = () => {
+    if (!loaded() || !list.checkVisibility()) return;
+    const first = [...list.children].find((card) => topOf(card) + card.offsetHeight > 0);
+    const place = first && { loaded: loaded(), animal: first.dataset.id, top: topOf(first), y: scrollY };
+    history.replaceState({ ...history.state, place }, "");
+  };
+  let timer;
+  document.addEventListener("scroll", () => {
+    clearTimeout(timer);
+    timer = setTimeout(keep, pause);
+  });
+  onLeave(keep);
+}
+
+/** Scrolls so that the animal that was first on the screen is where it was, even if others were added above it. */
+export function returnTo(list, { animal, top, y }) {
+  window.scrollTo({ top: y, behavior: "instant" });
+  const card = list.querySelector(`[data-id="${animal}"]`);
+  if (card) window.scrollBy({ top: topOf(card) - top, behavior: "instant" });
+}
