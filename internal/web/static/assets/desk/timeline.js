@@ -12,8 +12,15 @@ const hour = 3_600_000;
 let kept = {}; // the events read so far, for one animal and one key
 let all = false; // whether the page shows all entries
 
-/** The events of an animal. Only those that are new since the last time are read again. */
-export async function loadEvents(petId, signal) {
+/** The events of an animal, or those known so far if they cannot be read: the page shows the rest of the animal without them. */
+export const loadEvents = (petId, signal) =>
+  readEvents(petId, signal).catch((error) => {
+    if (error.status === 401 || error.name === "AbortError") throw error;
+    return kept.petId === petId && kept.key === apiKey.get() ? kept.events : [];
+  });
+
+// Only the events that are new since the last time are read.
+async function readEvents(petId, signal) {
   const key = apiKey.get();
   if (kept.petId !== petId) all = false;
   let { events, after } = kept.petId === petId && kept.key === key ? kept : { events: [] };
