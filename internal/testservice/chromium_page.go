@@ -191,10 +191,10 @@ func (p *Page) Fill(selector, text string) {
 	}
 }
 
-// Choose chooses a file in an input for files, as a person does in the dialog of the browser.
-func (p *Page) Choose(selector, file string) {
+// Choose chooses files in an input for files, as a person does in the dialog of the browser.
+func (p *Page) Choose(selector string, files ...string) {
 	p.t.Helper()
-	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
 // Press sends keys to the element that has the focus.

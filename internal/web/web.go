@@ -57,7 +57,7 @@ func Pages(s Settings) map[string]http.Handler {
 	for _, pattern := range []string{"static/*.*", "static/assets/*/*"} {
 		names, _ := fs.Glob(files, pattern) // cannot fail, because the patterns are well-formed
 		for _, name := range names {
-			pages[pagePath(name)] = newPage(name, func() []byte { return s.render(name) })
+			pages[pagePath(name)] = newPage(name, func() []byte { return lean(name, s.render(name)) })
 		}
 	}
 	return pages

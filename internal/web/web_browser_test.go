@@ -64,6 +64,7 @@ var unscripted = map[string]string{
 	"GET /v1/orders":     `[]`,
 	"GET /v1/inventory":  `{"available":0,"pending":1,"sold":0}`,
 	"GET /v1/categories": `[]`,
+	"GET /v1/events":     `[]`,
 	"GET /v1/key":        `{"id":"key_1","access":"write"}`,
 }
 

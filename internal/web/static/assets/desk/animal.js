@@ -11,11 +11,15 @@ import { categoryName } from "./categories.js";
 import { openForm } from "./form.js";
 import { hideAnimal } from "./list.js";
 import { noteLoaded } from "./meanwhile.js";
-import { findPet, openOrder, petRemover } from "./operations.js";
+import { findPet, ordersOf, petRemover } from "./operations.js";
+import { showPhotos, watchPhotos } from "./photos.js";
 import { draw } from "./portrait.js";
-import { askReservation, forgetReservation } from "./reserve.js";
+import { showProfile } from "./profile.js";
+import { askOrderChange, askReservation, forgetReservation, orderChange } from "./reserve.js";
 import { exactly, fromNow } from "./time.js";
+import { loadEvents, showTimeline } from "./timeline.js";
 import { sayWithUndo } from "./undo.js";
+import { dropUploads } from "./upload.js";
 import { statusName } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -23,8 +27,13 @@ const section = byId("animal");
 const buttons = section.querySelectorAll("[data-action]");
 
 let shown = {}; // the animal on the page and its open order
+let details = noDetails(); // its profile, its orders and its events
 const changes = {}; // for each animal, the changes begun plus the changes ended; odd while a change runs
 let waits = new AbortController(); // aborts the changes that wait to be sent again
+
+function noDetails() {
+  return { profile: { photos: [] }, orders: [], events: [] };
+}
 
 export const animalView = {
   section,
@@ -32,7 +41,10 @@ export const animalView = {
   /** Shows that the animal is being loaded. */
   prepare() {
     const { animal } = here();
-    if (String(shown.animal?.id) !== animal) shown = {};
+    if (String(shown.animal?.id) !== animal) {
+      shown = {};
+      details = noDetails();
+    }
     document.title = `Animal ${animal} · ${storeName()}`;
     section.ariaBusy = "true";
     show(shown);
@@ -42,14 +54,16 @@ export const animalView = {
   async load(signal, others) {
     const id = here().animal;
     const known = changes[id];
-    const [animal, order] = await Promise.all([findPet(id, signal), openOrder(id, signal), others]);
+    const [found, orders, events] = await Promise.all([findPet(id, signal, "profile"), ordersOf(id, signal), loadEvents(id, signal), others]);
     section.ariaBusy = null;
     if (changes[id] % 2 || changes[id] !== known || id !== here().animal) return false; // a change came after the load
     const before = shown.animal;
-    noteLoaded(before, animal);
-    show({ animal, order, missing: !animal });
-    if (before && !animal) say(`Somebody has deleted ${before.name}.`);
-    if (before && animal && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);
+    const { profile = noDetails().profile, ...animal } = found ?? {};
+    noteLoaded(before, found && animal);
+    details = { profile, orders, events };
+    show(found ? { animal, order: orders.find(({ status }) => status === "open") } : { missing: true });
+    if (before && !found) say(`Somebody has deleted ${before.name}.`);
+    if (before && found && before.status !== animal.status) say(`${animal.name} is now ${statusName(animal.status).toLowerCase()}.`);
   },
 
   /** Whether an event may change what the view shows. */
@@ -77,6 +91,7 @@ function show(next) {
   showOrder(order);
   if (animal || missing) document.title = `${stripBidi(byId("animal-name").textContent)} · ${storeName()}`;
   if (animal) describe(animal, order);
+  showPhotos(animal, details.profile.photos);
   if (section.contains(focused) && !focused.checkVisibility()) animalView.focus();
 }
 
@@ -85,6 +100,8 @@ function describe(animal, order) {
   showStatus(byId("animal-status"), animal.status);
   draw(section.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
   showChoices(actionsFor(animal, order));
+  showProfile(details.profile);
+  showTimeline(details.events, details.orders, details.profile.photos);
 }
 
 function showChoices(possible) {
@@ -102,6 +119,7 @@ function showOrder(order) {
   byId("order-end").textContent = order.expiresAt
     ? `The hold ends ${exactly(order.expiresAt)}, ${fromNow(order.expiresAt)}.`
     : "The order is being placed.";
+  byId("change-order").hidden = !order.id;
   byId("order-number").textContent = order.id ? `Order ${order.id}, placed ${exactly(order.createdAt)}` : "";
 }
 
@@ -142,7 +160,9 @@ function undoChange(undo, animal) {
 const unsure = "This may or may not have been done. Trying again is safe: it is done once.";
 
 // After a refusal, the animal on the page may be out of date.
-const reload = () => setTimeout(() => here().animal && animalView.load().catch(() => {}));
+function reload() {
+  setTimeout(() => here().animal && animalView.load().catch(() => {}));
+}
 
 async function remove() {
   const { animal } = shown;
@@ -168,6 +188,7 @@ const waiting = (refusal, seconds) => notice.countDown(refusal, seconds, waits.s
 /** Drops the waiting changes and the typed text, because another person may sign in next. */
 export function abandonChanges() {
   forgetReservation();
+  dropUploads();
   waits.abort();
   waits = new AbortController();
 }
@@ -176,6 +197,12 @@ async function reserve() {
   const { animal } = shown;
   const fields = await askReservation(animal);
   if (fields && shown.animal?.id === animal.id && (await change(reservation(fields)))) forgetReservation();
+}
+
+async function changeOrder() {
+  const { animal, order } = shown;
+  const fields = order?.id && (await askOrderChange(animal, order));
+  if (fields && here().animal === String(animal.id) && (await change(orderChange(fields), { animal, order }))) forgetReservation();
 }
 
 // A button that is clicked during a change acts after the change, if its animal is still open and still allows the action.
@@ -197,15 +224,25 @@ async function perform(action) {
 section.addEventListener("click", ({ target, detail }) => {
   if (detail > 1) return; // the second click of a double click may be on another button
   const action = target.closest("[data-action]")?.dataset.action;
-  if (action === "edit") openForm(shown.animal, shown.order);
+  if (action === "edit") openForm(shown.animal, shown.order, details.profile);
+  else if (target.id === "change-order") changeOrder();
   else if (action) enqueue(action);
 });
 
-/** Shows an animal that the form has changed. */
-export function showEdited(animal) {
+/** Shows an animal that the form has changed. The profile is undefined if it is unchanged. */
+export function showEdited(animal, profile) {
   countChange(animal.id, 2);
-  if (here().animal === String(animal.id)) show({ ...shown, animal });
+  if (here().animal !== String(animal.id)) return;
+  details = { ...details, profile: profile ?? details.profile };
+  show({ ...shown, animal });
 }
+
+watchPhotos((petId, after) => {
+  countChange(petId, 2);
+  if (shown.animal?.id !== petId) return;
+  details = { ...details, profile: { ...details.profile, photos: after(details.profile.photos) } };
+  show(shown);
+}, reload);
 
 byId("close-animal").addEventListener("click", (event) => {
   event.preventDefault();

@@ -150,13 +150,13 @@ onMove(() => {
 window.addEventListener("online", () => reopen?.());
 
 watchForm(
-  (animal) => {
-    const belongs = insertAnimal(animal);
+  (animal, profile) => {
+    const belongs = insertAnimal({ ...animal, profile });
     notice.clear(); // a message about an earlier refusal
     say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
-  (animal) => {
-    showEdited(animal);
+  (animal, profile) => {
+    showEdited(animal, profile);
     notice.clear(); // a message about an earlier refusal
     say(`${animal.name} was saved.`);
   },

@@ -20,7 +20,7 @@ let typed = new Set(); // the fields that the person has changed in the open dia
 let changed = new Map(); // the fields that somebody has changed since it was opened, with their new text
 let deleted = false;
 
-const openDialog = () => (here().animal ? document.querySelector("dialog[open]") : null);
+const openDialog = () => (here().animal ? document.querySelector("dialog[open]:has(form)") : null);
 const asText = (field, value) => (field === "categoryId" ? categoryText(value) : Array.isArray(value) ? value.join(", ") : String(value ?? ""));
 
 function forget() {

@@ -63,6 +63,10 @@ export const createCategory = writing("POST", "categories", { exact: "id" });
 export const categoryNamer = (id) => writing("PUT", `categories/${id}`, { exact: "id" });
 export const categoryRemover = (id) => writing("DELETE", `categories/${id}`);
 export const orderPlacer = () => writing("POST", "orders");
+export const orderUpdater = (id) => writing("PATCH", `orders/${id}`);
+export const profileUpdater = (id) => writing("PATCH", `pets/${id}/profile`);
+export const photoCoverer = (petId, id) => writing("POST", `pets/${petId}/photos/${id}/cover`);
+export const photoRemover = (petId, id) => writing("DELETE", `pets/${petId}/photos/${id}`);
 
 /** Completes or cancels an order. The argument how is "complete" or "cancel". */
 export const closeOrder = async (id, how, signal) => (await call(apiURL(`orders/${id}/${how}`), { method: "POST", signal })).body;
@@ -72,4 +76,14 @@ function encode(fields) {
   const members = Object.entries(fields).filter(([, value]) => value !== undefined);
   const written = (name, value) => (name === "categoryId" && /^-?(0|[1-9]\d*)$/.test(value) ? value : JSON.stringify(value));
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${written(name, value)}`).join(",")}}`;
+}
+
+/** The newest orders of an animal, newest first. An open one is the first. */
+export const ordersOf = async (petId, signal) => (await call(apiURL("orders", { petId, limit: 100 }), { signal })).body;
+
+/** A page of the events of an animal after a position, oldest first: {events, after, end}. */
+export async function eventsOf(petId, after, signal) {
+  const { body, headers } = await call(apiURL("events", { petId, after, limit: 1000 }), { signal });
+  const next = new URL(headers.get("Link")?.match(/<([^>]*)>/)?.[1] ?? "", document.baseURI).searchParams.get("after");
+  return { events: body, after: next ?? after, end: !next || headers.get("Petstore-Feed-End") === "true" };
 }
