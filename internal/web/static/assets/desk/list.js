@@ -135,7 +135,7 @@ export function hideAnimal(id, gone) {
   if (gone) hidden.add(id);
   else hidden.delete(id);
   changes++;
-  show();
+  if (isLoaded()) show();
 }
 
 /** Shows a new animal if it belongs in this list. Only the server knows that of a search. Returns whether the animal is shown. */
@@ -146,7 +146,7 @@ export function insertAnimal(animal) {
   changes++;
   if (counts && isNew) counts = { ...counts, [animal.status]: counts[animal.status] + 1 };
   if (belongs && isNew && !q) found = { ...found, animals: [animal, ...found.animals] };
-  show();
+  if (isLoaded()) show();
   return belongs;
 }
 

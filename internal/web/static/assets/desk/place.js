@@ -5,14 +5,16 @@ import { onLeave } from "../shared/address.js";
 /** The place that the history keeps for this view: {loaded, animal, top, y}, or undefined. */
 export const keptPlace = () => history.state?.place;
 
+const topOf = (card) => card.offsetTop - scrollY; // even while the card is animated, unlike getBoundingClientRect
+
 const pause = 300; // milliseconds after which the person has stopped scrolling
 
 /** Keeps the place when the person scrolls or leaves the list. The function loaded returns how many animals it has, or 0. */
 export function watchPlace(list, loaded) {
   const keep = () => {
     if (!loaded() || !list.checkVisibility()) return;
-    const first = [...list.children].find((card) => card.getBoundingClientRect().bottom > 0);
-    const place = first && { loaded: loaded(), animal: first.dataset.id, top: first.getBoundingClientRect().top, y: scrollY };
+    const first = [...list.children].find((card) => topOf(card) + card.offsetHeight > 0);
+    const place = first && { loaded: loaded(), animal: first.dataset.id, top: topOf(first), y: scrollY };
     history.replaceState({ ...history.state, place }, "");
   };
   let timer;
@@ -27,5 +29,5 @@ export function watchPlace(list, loaded) {
 export function returnTo(list, { animal, top, y }) {
   window.scrollTo({ top: y, behavior: "instant" });
   const card = list.querySelector(`[data-id="${animal}"]`);
-  if (card) window.scrollBy({ top: card.getBoundingClientRect().top - top, behavior: "instant" });
+  if (card) window.scrollBy({ top: topOf(card) - top, behavior: "instant" });
 }
