@@ -188,7 +188,9 @@ type step struct {
 }
 
 // day is a day at the desk.
-func day() []step {
+func day(t *testing.T) []step {
+	t.Helper()
+	photo := pictureFile(t, "olive.jpg", 40, 30, 0)
 	create := func(name, category string) func(*testservice.Page) {
 		return func(page *testservice.Page) {
 			page.Click("#open-add")
@@ -227,7 +229,9 @@ func day() []step {
 		{"add another animal", create("Duke", "1"), "pet.created Duke available", showsExactly("Duke", "Olive")},
 		{"open it", visit("?animal=1"), "", named("Olive") + ` && ` + status("Available")},
 		{"rename it", edit(func(page *testservice.Page) { page.Fill("#name", "Olivia") }), "pet.updated Olivia available", named("Olivia")},
+		{"add a photo", func(page *testservice.Page) { page.Choose("#photo-files", photo) }, "profile.updated", `document.querySelector("#cover:not([hidden])") && !document.querySelector("#uploads li")`},
 		{"reserve it", reserveFor("Ms Lindqvist"), "pet.updated Olivia pending", `document.getElementById("order").innerText.includes("For Ms Lindqvist")`},
+		{"correct and prolong that", correctAndProlong, "order.updated Mr Okafor open", `document.getElementById("order").innerText.includes("For Mr Okafor")`},
 		{"adopt it", click(act("adopt")), "pet.updated Olivia sold", status("Adopted")},
 		{"bring it back", click(act("bring-back")), "pet.updated Olivia available", status("Available")},
 		{"reserve it again", reserveFor("Sam"), "pet.updated Olivia pending", `document.getElementById("order").innerText.includes("For Sam")`},
@@ -240,6 +244,13 @@ func day() []step {
 		{"delete a category", click(`#category-list [data-id="2"] [data-category="delete"]`, "#ask-yes"), "category.deleted Dogs", categories("Kittens 1")},
 		{"open the reservations", visit("?view=reservations"), "", `document.getElementById("no-reservations").checkVisibility()`},
 	}
+}
+
+func correctAndProlong(page *testservice.Page) {
+	page.Click("#change-order")
+	page.Fill("#reference", "Mr Okafor")
+	testservice.Eval[bool](page, `(document.getElementById("hold").value = "604800", true)`)
+	page.Click("#send-reserve")
 }
 
 // insist presses the button that the page offers after a failure.
@@ -279,7 +290,7 @@ func spendDay(t *testing.T, seed int) []string {
 	persist(t, page, "sign in", func() bool {
 		return testservice.Eval[bool](page, `Boolean(document.documentElement.dataset.access && document.getElementById("empty").checkVisibility())`)
 	})
-	for _, step := range day() {
+	for _, step := range day(t) {
 		step.do(page)
 		persist(t, page, step.does, func() bool {
 			events := storedEvents(t, s)

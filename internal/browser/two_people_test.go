@@ -162,6 +162,21 @@ var actions = []action{
 	{"cancel or bring back", func(s state) string {
 		return cmp.Or(held(cancelOrder)(s), unheld(setAvailable, "pending", "sold")(s))
 	}, click(act("bring-back"))},
+	{"correct the reservation", func(s state) string {
+		if s.forWhom == "Mr Okafor" {
+			return "" // the desk sends nothing
+		}
+		return held(correctOrder)(s)
+	}, func(page *testservice.Page) {
+		page.Click("#change-order")
+		page.Fill("#reference", "Mr Okafor")
+		page.Click("#send-reserve")
+	}},
+	{"prolong the reservation", held(prolongOrder), func(page *testservice.Page) {
+		page.Click("#change-order")
+		testservice.Eval[bool](page, `(document.getElementById("hold").value = "604800", true)`)
+		page.Click("#send-reserve")
+	}},
 	{"edit the name", func(s state) string {
 		if s.status == "" {
 			return ""
