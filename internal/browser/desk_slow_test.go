@@ -153,6 +153,7 @@ func TestAMissingAnswerIsReportedAfterATimeout(t *testing.T) {
 	for _, answer := range []string{
 		`new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(options.signal.reason)))`,
 		`Promise.resolve({ // an answer whose body never arrives
+			headers: new Headers(),
 			text: () => new Promise((resolve, reject) => options.signal?.addEventListener("abort", () => reject(new DOMException("", "AbortError")))),
 		})`,
 	} {
