@@ -2,30 +2,37 @@ package browser
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"petstore/internal/testservice"
 )
 
-// The test goes through every view of the desk in the order in which a person meets the views. It checks each view in light,
-// dark and forced colors.
+// checkInAllColors checks a view in light, dark and forced colors.
+func checkInAllColors(t *testing.T, page *testservice.Page, view string) {
+	t.Helper()
+	const ground = `getComputedStyle(document.body).backgroundColor`
+	page.Media("screen", "prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
+	page.Legible(view + ", dark")
+	dark := testservice.Eval[string](page, ground)
+	page.Media("screen", "forced-colors", "active", "prefers-reduced-motion", "reduce")
+	page.Legible(view + ", forced colors")
+	page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+	page.Accessible(view + ", light")
+	if testservice.Eval[string](page, ground) == dark {
+		t.Errorf("%s: light and dark have the same ground %s", view, dark)
+	}
+}
+
+// The test goes through every view of the desk in the order in which a person meets the views.
 func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	t.Parallel()
 	s := testservice.Serve(t, "--environment", "staging")
 	page := testservice.Browser(t)
-	const ground = `getComputedStyle(document.body).backgroundColor`
 	check := func(view string) {
 		t.Helper()
-		page.Media("screen", "prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
-		page.Legible(view + ", dark")
-		dark := testservice.Eval[string](page, ground)
-		page.Media("screen", "forced-colors", "active", "prefers-reduced-motion", "reduce")
-		page.Legible(view + ", forced colors")
-		page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
-		page.Accessible(view + ", light")
-		if testservice.Eval[string](page, ground) == dark {
-			t.Errorf("%s: light and dark have the same ground %s", view, dark)
-		}
+		checkInAllColors(t, page, view)
 	}
 	page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
 	page.Open(s.URL + "/")
@@ -112,4 +119,37 @@ func TestNoViewHasAnAccessibilityFault(t *testing.T) {
 	page.Click(act("bring-back"))
 	page.Wait(`notice.innerText.includes("cannot be reached")`)
 	check("a change without an answer")
+}
+
+func TestNoViewOfAnAnimalWithPhotosHasAnAccessibilityFault(t *testing.T) {
+	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
+	page.Media("screen", "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+	page.Wait(isAvailable)
+	s.Ask(t, http.MethodPatch, "/v1/pets/1/profile", `{"breed":"Beagle","sex":"female","bornOn":"2021-03","arrivedOn":"2026-02-28",
+		"description":"Kind.\nLikes ham.","tags":["shy","good with cats"],"notes":"Bites."}`)
+	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"Ann"}`)
+	page.Choose("#photo-files", pictureFile(t, "one.jpg", 300, 200, 0), pictureFile(t, "two.jpg", 200, 300, 0))
+	page.Wait(hasPhotos(2) + ` && order.checkVisibility()`)
+	checkInAllColors(t, page, "an animal with photos")
+	page.Size(390, 844)
+	checkInAllColors(t, page, "an animal with photos on a phone")
+	page.Click("#cover")
+	page.Wait(`viewer.open`)
+	checkInAllColors(t, page, "the large photo on a phone")
+	page.Size(1280, 900)
+	checkInAllColors(t, page, "the large photo")
+	page.Press(escape)
+	page.Click(act("edit"))
+	checkInAllColors(t, page, "the form with a profile")
+	page.Press(escape)
+	page.Click("#change-order")
+	checkInAllColors(t, page, "the dialog that changes a reservation")
+	page.Press(escape)
+	broken := filepath.Join(t.TempDir(), "broken.jpg")
+	if err := os.WriteFile(broken, []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page.Choose("#photo-files", broken)
+	page.Wait(`uploads.innerText.includes("was not added")`)
+	checkInAllColors(t, page, "a photo that was refused")
 }
