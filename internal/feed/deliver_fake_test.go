@@ -101,6 +101,13 @@ func (h *hooks) ReleaseWebhooks(_ context.Context, holder string) error {
 	return h.failure
 }
 
+// logged returns the log of deliveries.
+func (h *hooks) logged() []petstore.Delivery {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.deliveries)
+}
+
 func (h *hooks) SaveAttempts(_ context.Context, holder string, attempts []petstore.WebhookAttempts) (refused []string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

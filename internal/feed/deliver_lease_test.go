@@ -313,7 +313,7 @@ func TestAProcessThatSavesTooLateChangesNothingAndDeliversNothingMore(t *testing
 		time.Sleep(10 * time.Second)
 		expectEvents(t, first, eventIDs(1, 2))
 		expectEvents(t, second, eventIDs(2, 7))
-		if n := len(h.deliveries); n != 1+2+6 {
+		if n := len(h.logged()); n != 1+2+6 {
 			t.Errorf("%d deliveries are in the log, want the ping and those of both processes", n)
 		}
 	})
@@ -358,7 +358,7 @@ func TestAStopAbandonsAnAttemptThatTakesTooLong(t *testing.T) {
 		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
 			t.Errorf("the stop took %s", took)
 		}
-		if w := h.only(); !w.FailingSince.IsZero() || len(h.deliveries) != 0 {
+		if w := h.only(); !w.FailingSince.IsZero() || len(h.logged()) != 0 {
 			t.Errorf("an abandoned attempt counts as a failure: %+v", w.WebhookProgress)
 		}
 	})

@@ -40,8 +40,8 @@ func TestEventsAreDeliveredInOrderAfterAPing(t *testing.T) {
 		if event.body != encode("test", petstore.Event{Sequence: 1, Type: petstore.PetCreated, Pet: &petstore.Changed[petstore.Pet]{Now: petstore.Pet{NewPet: petstore.NewPet{Name: "Rex"}}}}, true) {
 			t.Errorf("the event is %s", event.body)
 		}
-		if len(h.deliveries) != 251 || h.deliveries[1].EventID != "evt_test_1" || h.deliveries[1].Status != 204 || h.deliveries[1].Error != "" {
-			t.Errorf("%d deliveries are stored", len(h.deliveries))
+		if log := h.logged(); len(log) != 251 || log[1].EventID != "evt_test_1" || log[1].Status != 204 || log[1].Error != "" {
+			t.Errorf("%d deliveries are stored", len(log))
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestFailuresAreRepeatedByTheScheduleUntilTheWebhookIsDisabled(t *testing.T)
 		if ids := slices.Compact(r.events()); !slices.Equal(ids, eventIDs(1, 1)) {
 			t.Errorf("got %s", ids)
 		}
-		for i, d := range h.deliveries {
+		for i, d := range h.logged() {
 			if want := []string{"not_2xx", "no_answer"}[(i+1)%2]; d.Error != want {
 				t.Errorf("the error of attempt %d is %q, want %q", i+1, d.Error, want)
 			}
@@ -211,7 +211,7 @@ func TestARefusedEventIsSkippedAfterFiveAttempts(t *testing.T) {
 			time.Sleep(time.Hour)
 			expectEvents(t, r, slices.Concat(eventIDs(1, 1), slices.Repeat(eventIDs(2, 2), 6), eventIDs(3, 3)))
 			var skipped []petstore.Delivery
-			for _, d := range h.deliveries {
+			for _, d := range h.logged() {
 				if d.Skipped {
 					skipped = append(skipped, d)
 				}
