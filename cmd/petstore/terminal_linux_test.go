@@ -2,6 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,22 +266,28 @@ func TestATypedKeyIsNotEchoed(t *testing.T) {
 
 func TestAWaitForTheRateLimitIsShownAndCanBeInterrupted(t *testing.T) {
 	t.Parallel()
-	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s := testservice.Serve(t, "--database", database)
-	key, stderr, status := invoke(t, "keys", "create", "--database", database, "--name", "slow", "--plan", "enterprise", "--per-minute", "1", "--per-day", "9")
-	if status != 0 {
-		t.Fatal(stderr)
-	}
+	s := testservice.Serve(t)
 	s.Ask(t, "POST", "/v1/pets", `{"name":"Rex","categoryId":1}`)
-	env := map[string]string{"PETSTORE_SERVER": s.URL, "PETSTORE_API_KEY": strings.TrimSpace(key)}
-	if got, err := testservice.Request(s.URL, env["PETSTORE_API_KEY"], "GET", "/v1/pets", ""); err != nil || got.Status != 200 {
-		t.Fatal(got, err)
-	}
-	list := runAtTerminal(t, 80, env, "pets", "list") // needs two requests, so it waits even if a new minute begins
-	list.sees(t, " s for the rate limit.")
-	list.types("\x03")
-	if status, screen := list.wait(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
-		t.Errorf("after Ctrl-C pets list ended with %d:\n%s", status, screen)
+	target, err := url.Parse(s.URL)
+	noError(t, err)
+	for _, limited := range []string{"/v1/pets", "/v1/categories"} { // pets list asks for the animals, and then for the names of categories
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != limited {
+				httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Retry-After", "60")
+			w.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(w, `{"code":"rate_limited","message":"Wait.","status":429}`)
+		}))
+		t.Cleanup(proxy.Close)
+		list := runAtTerminal(t, 80, map[string]string{"PETSTORE_SERVER": proxy.URL, "PETSTORE_API_KEY": s.Key}, "pets", "list")
+		list.sees(t, " s for the rate limit.")
+		list.types("\x03")
+		if status, screen := list.wait(t); status != 1 || !strings.HasSuffix(screen, "petstore: stopped\n") {
+			t.Errorf("%s: after Ctrl-C pets list ended with %d:\n%s", limited, status, screen)
+		}
 	}
 }
 

@@ -66,6 +66,7 @@ func (c *petsList) Run(ctx context.Context, con *terminal.Console) error {
 			page, err := store.ListPets(ctx, query)
 			if cursor == "" && len(page.Items) > 0 && terminal.IsTerminal(con.Stdout) && !c.JSON {
 				maps.Copy(names, categoryNames(ctx, store))
+				err = ctx.Err() // the person may have interrupted the wait for the names
 			}
 			return page, err
 		})
