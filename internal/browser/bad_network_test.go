@@ -253,6 +253,19 @@ func correctAndProlong(page *testservice.Page) {
 	page.Click("#send-reserve")
 }
 
+// countSending is a script that counts the changes without an answer. The page shows a change before it is answered.
+const countSending = `
+	window.sending = 0;
+	window.fetch = new Proxy(fetch, { apply: async (send, self, [address, options = {}]) => {
+		const changes = (options.method ?? "GET") !== "GET" ? 1 : 0;
+		sending += changes;
+		try {
+			return await send.call(self, address, options);
+		} finally {
+			sending -= changes;
+		}
+	} });`
+
 // insist presses the button that the page offers after a failure.
 const insist = `(() => {
 	const button = document.querySelector("#notice button, #uploads .notice button") ?? [...document.querySelectorAll("dialog[open]")].filter((dialog) => dialog.querySelector(".notice:not(:empty)"))[0]?.querySelector("button.primary");
@@ -286,6 +299,7 @@ func spendDay(t *testing.T, seed int) []string {
 	s := testservice.Serve(t)
 	network, address := startBadNetwork(t, s, seed)
 	page := testservice.Browser(t)
+	page.Before(countSending)
 	page.Open(address + "/#key=" + s.Key)
 	persist(t, page, "sign in", func() bool {
 		return testservice.Eval[bool](page, `Boolean(document.documentElement.dataset.access && document.getElementById("empty").checkVisibility())`)
@@ -294,7 +308,7 @@ func spendDay(t *testing.T, seed int) []string {
 		step.do(page)
 		persist(t, page, step.does, func() bool {
 			events := storedEvents(t, s)
-			return (step.stored == "" || events[len(events)-1] == step.stored) && testservice.Eval[bool](page, "Boolean("+step.shown+")")
+			return (step.stored == "" || events[len(events)-1] == step.stored) && testservice.Eval[bool](page, "sending === 0 && Boolean("+step.shown+")")
 		})
 	}
 	network.mu.Lock()

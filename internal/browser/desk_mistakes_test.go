@@ -253,3 +253,24 @@ func TestADraftIsKeptAndANumberIsFoundAsPeopleWriteIt(t *testing.T) {
 	page.Click("#open-add")
 	page.Wait(`document.getElementById("categoryId").value === "Hamsters" && document.getElementById("name").value === ""`)
 }
+
+// The page shows an adoption before the server has answered. If the adoption fails, "Bring back", clicked meanwhile, must not
+// cancel the reservation.
+func TestAButtonDoesOnlyWhatItSaidWhenItWasClicked(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	reserved(t, s, "Olive", "Ms Lindqvist", 3600)
+	page := openAt(t, s, "?animal=1")
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit"))
+	testservice.Eval[bool](page, `(window.lost = new Promise((resolve, reject) => { window.lose = () => reject(new TypeError("lost")); }),
+		window.fetch = new Proxy(fetch, {apply: (f, self, args) => String(args[0]).endsWith("/complete") ? lost : f(...args)}), true)`)
+	page.Click(act("adopt"))
+	page.Wait(isAdopted)
+	page.Click(act("bring-back"))
+	testservice.Eval[bool](page, `(lose(), true)`)
+	page.Wait(`notice.innerText.includes("cannot be reached")`)
+	page.Wait(is("Reserved", "Mark as adopted", "Cancel the reservation", "Edit"))
+	if got := ordersOf(t, s); got[0].Status != "open" {
+		t.Errorf("the store has %+v", got)
+	}
+}

@@ -205,17 +205,18 @@ async function changeOrder() {
   if (fields && here().animal === String(animal.id) && (await change(orderChange(fields), { animal, order }))) forgetReservation();
 }
 
-// A button that is clicked during a change acts after the change, if its animal is still open and still allows the action.
+// A button that is clicked during a change acts after the change, if its animal is still open and the button still means
+// the same: "Bring back" is "Cancel the reservation" again if the adoption before it failed.
 const queues = {};
-function enqueue(action) {
+function enqueue(action, label) {
   const id = shown.animal?.id;
-  queues[id] = Promise.resolve(queues[id]).then(() => here().animal === String(id) && perform(action)).catch(reportError);
+  queues[id] = Promise.resolve(queues[id]).then(() => here().animal === String(id) && perform(action, label)).catch(reportError);
 }
 
-async function perform(action) {
+async function perform(action, label) {
   const { animal, order } = shown;
   const choice = animal && actionsFor(animal, order)[action];
-  if (!choice) return;
+  if (choice?.label !== label) return;
   if (action === "reserve") await reserve();
   else if (action === "delete") await remove();
   else await change(choice.begin);
@@ -226,7 +227,7 @@ section.addEventListener("click", ({ target, detail }) => {
   const action = target.closest("[data-action]")?.dataset.action;
   if (action === "edit") openForm(shown.animal, shown.order, details.profile);
   else if (target.id === "change-order") changeOrder();
-  else if (action) enqueue(action);
+  else if (action) enqueue(action, target.closest("[data-action]").textContent);
 });
 
 /** Shows an animal that the form has changed. The profile is undefined if it is unchanged. */
