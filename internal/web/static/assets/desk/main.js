@@ -66,8 +66,14 @@ async function open() {
     if (error.status !== 401) unlock();
     loaded[shown]?.view.clear();
     reopen = open;
-    explain(error, error.status === 400 ? goFirst : open); // 400 means that the address is wrong
+    lostMessage = explain(error, error.status === 400 ? goFirst : open); // 400 means that the address is wrong
+    if (error instanceof Unreachable) keepTrying(); // another message may take the place of this one and its button
   }
+}
+
+function keepTrying() {
+  watch(refresh);
+  look();
 }
 
 function stop() {
