@@ -171,8 +171,9 @@ func TestAHoldIsProlongedAndItsReferenceCorrected(t *testing.T) {
 	page.Wait(`order.innerText.includes("For Ms Tanaka") && order.innerText.includes("in 7 days") && said.innerText === "The reservation was changed."`)
 	page.Click("#change-order")
 	page.Fill("#reference", "")
+	testservice.Eval[bool](page, `(said.textContent = "", true)`) // the same message as before
 	page.Click("#send-reserve")
-	page.Wait(`order.innerText.includes("Without a reference") && order.innerText.includes("in 7 days")`)
+	page.Wait(`order.innerText.includes("Without a reference") && order.innerText.includes("in 7 days") && said.innerText === "The reservation was changed."`)
 	if got := ordersOf(t, s); len(got) != 1 || got[0].Reference != "" || got[0].Status != "open" {
 		t.Errorf("the store has %+v", got)
 	}

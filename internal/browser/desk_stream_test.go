@@ -149,7 +149,7 @@ func TestAChangeDuringTheFirstLoadIsShown(t *testing.T) {
 func TestAViewLooksOnlyAtEventsThatConcernIt(t *testing.T) {
 	_, page := openDesk(t, "?animal=7")
 	testservice.Eval[bool](page, `(Promise.all(["animal", "list"].map((name) => import("./assets/desk/" + name + ".js")))
-		.then(([animal, list]) => window.views = { animal: animal.animalView, list: list.listView }), true)`)
+		.then(([animal, list]) => window.views = { animal: animal.view, list: list.listView }), true)`)
 	page.Wait(`window.views`)
 	for _, c := range []struct {
 		event        string

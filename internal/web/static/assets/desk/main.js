@@ -43,10 +43,11 @@ async function open() {
   if (!asked) unlock();
   const focused = document.activeElement;
   notice.clear();
+  const name = animal ? "animal" : named || "list";
   try {
-    switchTo(animal ? "animal" : named || "list");
-    const { view } = loaded[shown] ?? (await loadScript(shown));
+    const { view } = loaded[name] ?? (await loadScript(name));
     if (signal.aborted) return;
+    switchTo(name);
     view.prepare();
     await follow(); // first, so that the page hears of every change after the load
     if (signal.aborted) return;
@@ -64,10 +65,10 @@ async function open() {
   } catch (error) {
     if (signal.aborted) return;
     if (error.status !== 401) unlock();
-    loaded[shown]?.view.clear();
+    loaded[name]?.view.clear();
     reopen = open;
     lostMessage = explain(error, error.status === 400 ? goFirst : open); // 400 means that the address is wrong
-    if (error instanceof Unreachable) keepTrying(); // another message may take the place of this one and its button
+    if (error instanceof Unreachable && shown === name) keepTrying(); // another message may take the place of this one and its button
   }
 }
 
