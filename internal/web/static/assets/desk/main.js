@@ -174,7 +174,7 @@ watchForm(
     say(`${animal.name} was added${belongs ? "" : ", but this list does not show it"}.`);
   },
   (animal, profile) => {
-    loaded.animal.showEdited(animal, profile);
+    loaded.animal?.showEdited(animal, profile); // a form that has just added the animal edits it without its view
     notice.clear(); // a message about an earlier refusal
     say(`${animal.name} was saved.`);
   },
