@@ -203,12 +203,13 @@ func (p *Page) Press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// Wait waits until a JavaScript expression is true. The pauses between checks grow, because each check makes the browser
-// lay out the page.
+// Wait waits until a JavaScript expression is true. An expression that fails is not true yet: the page may still be loading
+// what it names. The pauses between checks grow, because each check makes the browser lay out the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	pause := 5 * time.Millisecond
-	for deadline := time.Now().Add(serviceTimeout); !Eval[bool](p, "Boolean("+expression+")"); time.Sleep(pause) {
+	check := "(() => { try { return Boolean(" + expression + "); } catch { return false; } })()"
+	for deadline := time.Now().Add(serviceTimeout); !Eval[bool](p, check); time.Sleep(pause) {
 		pause = min(2*pause, 160*time.Millisecond)
 		if time.Now().After(deadline) {
 			p.t.Fatalf("after %v this is still not true: %s\nThe page says:\n%s", serviceTimeout, expression, Eval[string](p, "document.body.innerText"))
