@@ -43,9 +43,10 @@ func TestAProfileIsEditedTogetherWithTheAnimal(t *testing.T) {
 	page.Reload()
 	page.Click(act("edit"))
 	page.Wait(`tags.value === 'house-trained, "cats, small dogs", likes "water"' && document.querySelector("[name=sex]:checked").value === "female"`)
-	s.Ask(t, http.MethodPatch, "/v1/pets/1/profile", `{"notes":"Seen by the vet"}`) // another person
-	answerAll(page, `method === "PATCH"`, `((window.sentBodies ??= []).push(url.pathname + " " + options.body), sent())`)
 	page.Fill("#breed", "")
+	s.Ask(t, http.MethodPatch, "/v1/pets/1/profile", `{"notes":"Seen by the vet"}`) // another person
+	page.Wait(meanwhile + `.endsWith(": the notes have changed.")`)
+	answerAll(page, `method === "PATCH"`, `((window.sentBodies ??= []).push(url.pathname + " " + options.body), sent())`)
 	page.Fill("#bornOn", "3 months")
 	page.Click("#send-add")
 	page.Wait(`!add.open && ` + about + `.includes("Seen by the vet") && !` + about + `.includes("Breed")`)

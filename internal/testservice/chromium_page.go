@@ -208,11 +208,14 @@ func (p *Page) Press(keys string) {
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	pause := 5 * time.Millisecond
-	check := "(() => { try { return Boolean(" + expression + "); } catch { return false; } })()"
-	for deadline := time.Now().Add(serviceTimeout); !Eval[bool](p, check); time.Sleep(pause) {
+	for deadline := time.Now().Add(serviceTimeout); ; time.Sleep(pause) {
+		isTrue, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		if isTrue && err == nil {
+			return
+		}
 		pause = min(2*pause, 160*time.Millisecond)
 		if time.Now().After(deadline) {
-			p.t.Fatalf("after %v this is still not true: %s\nThe page says:\n%s", serviceTimeout, expression, Eval[string](p, "document.body.innerText"))
+			p.t.Fatalf("after %v this is still not true: %s (%v)\nThe page says:\n%s", serviceTimeout, expression, err, Eval[string](p, "document.body.innerText"))
 		}
 	}
 }

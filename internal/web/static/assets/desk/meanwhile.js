@@ -16,6 +16,7 @@ const brief = ["name", "categoryId", "status", "breed", "reference"]; // the fie
 
 const list = new Intl.ListFormat("en");
 
+let initial; // the values of the fields when the dialog was opened
 let typed = new Set(); // the fields that the person has changed in the open dialog
 let changed = new Map(); // the fields that somebody has changed since it was opened, with their new text
 let deleted = false;
@@ -24,7 +25,7 @@ const openDialog = () => (here().animal ? document.querySelector("dialog[open]:h
 const asText = (field, value) => (field === "categoryId" ? categoryText(value) : Array.isArray(value) ? value.join(", ") : String(value ?? ""));
 
 function forget() {
-  [typed, changed, deleted] = [new Set(), new Map(), false];
+  [initial, typed, changed, deleted] = [undefined, new Set(), new Map(), false];
   for (const place of document.querySelectorAll(".meanwhile")) place.remove();
 }
 
@@ -42,7 +43,7 @@ function sentence() {
   if (deleted) return "Somebody has deleted this animal meanwhile.";
   const words = [...changed].map(([field, text]) => {
     const value = field === "status" ? statusName(text) : text;
-    return `the ${labels[field]} ${brief.includes(field) && value ? `is now “${value}”` : "has changed"}`;
+    return `the ${labels[field]} ${brief.includes(field) && value ? `is now “${value}”` : ["tags", "notes"].includes(field) ? "have changed" : "has changed"}`;
   });
   return `Somebody has changed this animal meanwhile: ${list.format(words)}.`;
 }
@@ -79,12 +80,17 @@ onEvent(({ type, data, previous = {} }) => {
   else if (type === "order.updated") note(dialog, { ...("reference" in previous && { reference: data.reference }), ...(previous.expiresAt && { hold: "" }) });
 });
 
-// An event has no previous value of a member that had none. Then its field is still empty, or the person has typed into it.
+// An event has no previous value of a member that had none. Then its field was empty when the dialog was opened.
 const newMembers = (dialog, profile) => {
   const { elements } = dialog.querySelector("form");
-  return Object.fromEntries(Object.entries(profile).filter(([name]) => elements[name] && (elements[name].value === "" || typed.has(name))));
+  return Object.fromEntries(Object.entries(profile).filter(([name]) => elements[name] && !initial?.[name]));
 };
 
+// A dialog takes the focus when it is opened.
+document.addEventListener("focusin", ({ target }) => {
+  const form = target.closest("dialog")?.querySelector("form");
+  if (form) initial ??= Object.fromEntries(new FormData(form));
+});
 document.addEventListener("input", ({ target }) => target.closest("dialog") && typed.add(target.name));
 document.addEventListener("close", ({ target }) => target.matches("dialog") && forget(), true);
 document.addEventListener(
