@@ -19,6 +19,7 @@ func TestAnOpenDialogShowsWhatSomebodyElseChanges(t *testing.T) {
 	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1}`)
 	page.Wait(meanwhile + `?.endsWith(": the name is now “Olivia” and the status is now “Reserved”.") && reference.value === "Ms Lindqvist"`)
 	page.Press(escape)
+	page.Wait(`document.querySelector("#animal-status").innerText === "Reserved"`)
 	s.Ask(t, http.MethodPost, "/v1/orders/1/cancel", "")
 	page.Wait(isAvailable)
 	page.Click(act("reserve"))
