@@ -21,7 +21,8 @@ type lines map[string][]load.Request
 func petstoreLines(rows int64) lines {
 	all := simpleLines(rows)
 	all[report.Distinct] = []load.Request{get("/v1/pets?cursor={cursor}&limit=20").Each(pageSize+1, rows)}
-	all[report.Update] = updates(rows)
+	all[report.CreateKeyed] = []load.Request{keyedCreate("create")}
+	all[report.Update], all[report.UpdateKeyed] = updates(rows), keyedUpdates(rows)
 	all[report.Adoption] = []load.Request{all[report.Create][0].Then("id", order.Then("id", closeOrder("complete")))}
 	all[report.Inventory] = []load.Request{get("/v1/inventory")}
 	return all
@@ -48,10 +49,39 @@ func newLines(list, distinct, get, create load.Request) lines {
 // nothing.
 func updates(rows int64) (requests []load.Request) {
 	for category := range 50 {
-		body := fmt.Sprintf(`{"categoryId":%d}`, category+100)
-		requests = append(requests, load.NewRequest(http.MethodPatch, "/v1/pets/{}", apiKey, body, http.StatusOK).Random(rows))
+		requests = append(requests, patch("/v1/pets/{}", "", category+100).Random(rows))
 	}
 	return requests
+}
+
+// keyedUpdates returns updates with an Idempotency-Key, each key for one animal and one category.
+func keyedUpdates(rows int64) (requests []load.Request) {
+	for category := range 50 {
+		key := fmt.Sprintf("update-%d-{}", category)
+		requests = append(requests, patch(fmt.Sprintf("/v1/pets/{mod%d}", rows), key, category+100).Each(1, manyKeys))
+	}
+	return requests
+}
+
+// manyKeys is the number of different keys of a request. Measurements take them from random places, so that no key is used
+// twice.
+const manyKeys = 1_000_000_007
+
+// keyed returns the lines of a request that identify its sender, with an Idempotency-Key if key is not empty.
+func keyed(key string) string {
+	if key == "" {
+		return apiKey
+	}
+	return apiKey + "\r\nIdempotency-Key: " + key
+}
+
+// keyedCreate returns creates with an Idempotency-Key that begins with keys.
+func keyedCreate(keys string) load.Request {
+	return load.NewRequest(http.MethodPost, "/v1/pets", keyed(keys+"-{}"), newPet, http.StatusCreated).Each(1, manyKeys)
+}
+
+func patch(path, key string, category int) load.Request {
+	return load.NewRequest(http.MethodPatch, path, keyed(key), fmt.Sprintf(`{"categoryId":%d}`, category), http.StatusOK)
 }
 
 // order is a request that places an order for an animal. The id is padded, so that every body has the same length.

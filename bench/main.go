@@ -62,6 +62,7 @@ func run(args []string) error {
 	seconds := flags.Float64("seconds", 0.4, "how long one measurement takes")
 	skip := flags.String("skip", "", "what not to measure, separated by commas: rates, growth, replicas, starts, build")
 	dir := flags.String("dir", "", "the folder for databases, on the disk to be measured (default: the folder for temporary files)")
+	only := flags.String("lines", "", "measure only these lines, separated by commas, such as create,create-keyed, and write no pages")
 	from := flags.String("page", "", "measure nothing; rewrite both pages from this file of results")
 	profiles := flags.String("profile", "", "measure nothing; write CPU profiles of petstore under every line into this folder")
 	flags.Parse(args)
@@ -97,6 +98,10 @@ func run(args []string) error {
 	}
 	if *profiles != "" {
 		return b.profileLines(*profiles)
+	}
+	if *only != "" {
+		b.partial = filepath.Join(b.scratch, "results")
+		return b.measureGroups([][]report.Line{report.Some(strings.Split(*only, ",")...)})
 	}
 	return b.record(results, docs, strings.Split(*skip, ","))
 }

@@ -15,21 +15,18 @@ import (
 
 // measure takes all measurements of the run.
 func (b *bench) measure(skip []string) error {
-	var byConnections, byShare []report.Key
-	for _, n := range b.run.Settings.Connections {
-		byConnections = append(byConnections, report.Key{Connections: n})
-	}
+	var byShare []report.Key
 	for _, share := range b.run.Settings.Shares {
 		byShare = append(byShare, report.Key{Connections: report.Busy, Share: share})
 	}
-	if err := b.measureInTurn(b.services, report.Lines, b.run.Settings.Rounds, byConnections...); err != nil {
+	if err := b.measureGroups(report.Groups); err != nil {
 		return err
 	}
 	for _, step := range []struct {
 		name    string
 		measure func() error
 	}{
-		{"rates", func() error { return b.measureInTurn(b.services, report.Steady, 1, byShare...) }},
+		{"rates", func() error { return b.measureInTurn(b.services, [][]report.Line{report.Steady}, 1, byShare...) }},
 		{"growth", b.measureGrowth}, {"replicas", b.measureReplicas}, {"starts", b.measureStarts}, {"build", b.measureBuild},
 	} {
 		if slices.Contains(skip, step.name) {
@@ -42,26 +39,44 @@ func (b *bench) measure(skip []string) error {
 	return nil
 }
 
-// measureInTurn measures lines on several services, round by round. Each round has another order of services, so that other
-// load on the machine affects all services alike. After each line, measureInTurn saves the measurements so far. At few
-// connections, it measures peers only with creates.
-func (b *bench) measureInTurn(services []*service, what []report.Line, rounds int, keys ...report.Key) error {
-	for _, line := range what {
-		for _, key := range keys {
-			key.Line = line.ID
-			measured := slices.DeleteFunc(slices.Clone(services), func(s *service) bool {
-				return s.lines[line.ID] == nil || s.Peer && key.Connections != report.Busy && line.ID != report.Create
-			})
-			for round := range rounds {
-				for i := range measured {
-					s := measured[(i+round)%len(measured)]
-					if err := b.measureOnce(s, key, round); err != nil {
-						return fmt.Errorf("%s, %s: %w", s.Name, line.Name, err)
+// measureGroups measures groups of lines with every number of connections.
+func (b *bench) measureGroups(groups [][]report.Line) error {
+	var keys []report.Key
+	for _, n := range b.run.Settings.Connections {
+		keys = append(keys, report.Key{Connections: n})
+	}
+	return b.measureInTurn(b.services, groups, b.run.Settings.Rounds, keys...)
+}
+
+// measureInTurn measures groups of lines on several services, round by round. Each round measures every line of the group, with
+// every key, on every service, so that other load on the machine affects all alike. Each round has another order of services.
+// After each group, measureInTurn saves the measurements so far.
+func (b *bench) measureInTurn(services []*service, groups [][]report.Line, rounds int, keys ...report.Key) error {
+	type turn struct {
+		report.Key
+		services []*service
+	}
+	for _, group := range groups {
+		var turns []turn
+		for _, line := range group {
+			for _, key := range keys {
+				key.Line = line.ID
+				turns = append(turns, turn{key, slices.DeleteFunc(slices.Clone(services), func(s *service) bool { return !s.takes(key) })})
+			}
+		}
+		for round := range rounds {
+			for _, turn := range turns {
+				for i := range turn.services {
+					s := turn.services[(i+round)%len(turn.services)]
+					if err := b.measureOnce(s, turn.Key, round); err != nil {
+						return fmt.Errorf("%s, %s: %w", s.Name, turn.Line, err)
 					}
 				}
 			}
-			for _, s := range measured {
-				b.print(s.key(key), s.Name)
+		}
+		for _, turn := range turns {
+			for _, s := range turn.services {
+				b.print(s.key(turn.Key), s.Name)
 			}
 		}
 		if err := b.keep("the bench ended before everything was measured"); err != nil {
@@ -69,6 +84,20 @@ func (b *bench) measureInTurn(services []*service, what []report.Line, rounds in
 		}
 	}
 	return nil
+}
+
+// takes reports whether the service takes part in a measurement. At few connections, peers only create animals, and nothing
+// sends an Idempotency-Key.
+func (s *service) takes(key report.Key) bool {
+	switch {
+	case s.lines[key.Line] == nil:
+		return false
+	case key.Connections == report.Busy:
+		return true
+	case s.Peer:
+		return key.Line == report.Create
+	}
+	return key.Line != report.CreateKeyed && key.Line != report.UpdateKeyed
 }
 
 // key returns the given key with the subject of this service.
@@ -130,7 +159,7 @@ func (b *bench) measureGrowth() error {
 			b.services = append(b.services, s)
 			fmt.Printf("%s: added %s rows in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
 		}
-		if err := b.measureInTurn(b.services, report.Growing, b.run.Settings.Rounds, report.Key{Connections: report.Busy}); err != nil {
+		if err := b.measureInTurn(b.services, slices.Collect(slices.Chunk(report.Growing, 1)), b.run.Settings.Rounds, report.Key{Connections: report.Busy}); err != nil {
 			return err
 		}
 		b.stopServices()
@@ -151,7 +180,7 @@ func (b *bench) measureReplicas() error {
 	for _, n := range b.run.Settings.Replicas {
 		balanced, err := b.startBalanced("replicas", n)
 		if err == nil {
-			err = b.measureInTurn([]*service{balanced}, report.Replicated, b.run.Settings.Rounds, report.Key{Connections: report.Busy})
+			err = b.measureInTurn([]*service{balanced}, slices.Collect(slices.Chunk(report.Replicated, 1)), b.run.Settings.Rounds, report.Key{Connections: report.Busy})
 		}
 		if err != nil {
 			return err

@@ -147,7 +147,7 @@ func (s *service) startAndCheck(cmd *exec.Cmd, err error) (*service, error) {
 // animals says how many animals the answer to the first request of each line has.
 var animals = map[string]int{
 	report.Hot: pageSize, report.Distinct: pageSize, report.Mix: pageSize, report.Inventory: 0,
-	report.Get: 1, report.Create: 1, report.Update: 1, report.Adoption: 1,
+	report.Get: 1, report.Create: 1, report.CreateKeyed: 1, report.Update: 1, report.UpdateKeyed: 1, report.Adoption: 1,
 }
 
 // checkAnswers checks, before any measurement, that each line gets the right number of animals. It also checks that requests

@@ -113,7 +113,7 @@ func (b *bench) sample(s *service, at time.Duration, r load.Result) (report.Samp
 func soakMix(keys string) []load.Request {
 	requests := petstoreLines(rows)
 	list, read, create := requests[report.Hot][0], requests[report.Get][0], requests[report.Create][0]
-	once := load.NewRequest(http.MethodPost, "/v1/pets", apiKey+"\r\nIdempotency-Key: "+keys+"-{}", newPet, http.StatusCreated).Each(1, 1_000_000_007)
+	once := keyedCreate(keys)
 	remove := load.NewRequest(http.MethodDelete, "/v1/pets/{}", apiKey, "", http.StatusNoContent)
 	mix := []load.Request{
 		list.Times(700),

@@ -19,8 +19,8 @@ import (
 // Request describes one kind of request. All its bytes are ready in advance except a number, such as an id.
 type Request struct {
 	Share       int    // how many requests in a mix are of this kind, relative to the other kinds
-	Head, Tail  string // the bytes before and after the number; Tail is empty if there is no number
-	Form        Form
+	Head        string // the bytes before the first place of the number
+	Places      []Place
 	First, Last int64    // the lowest and the highest number
 	InTurn      bool     // whether every number is used before one repeats, in scattered order; otherwise they are random
 	Status      int      // the expected status
@@ -29,14 +29,21 @@ type Request struct {
 	at          int64    // the offset of the last number from First
 }
 
-// Form is the way in which a request writes a number: a verb of package fmt, Cursor, or "" for a plain number.
+// Place is where a request has its number.
+type Place struct {
+	Form  Form
+	After string // the bytes up to the next place, or to the end
+}
+
+// Form is the way in which a request writes a number: a verb of package fmt, Cursor, "" for a plain number, or "mod" and a
+// divisor. With a divisor, it writes the remainder plus 1, so that a number that is used once can choose one of a few ids.
 type Form string
 
 // Cursor is the form of petstore's opaque cursors. Before a measurement, the bench compares such a cursor with a real one.
 const Cursor Form = "cursor"
 
-// placeholder marks the place of a number and its form: {}, {%16d} or {cursor}.
-var placeholder = regexp.MustCompile(`\{(|cursor|%\d+d)\}`)
+// placeholder marks the place of a number and its form: {}, {%16d}, {mod100} or {cursor}.
+var placeholder = regexp.MustCompile(`\{(|cursor|%\d+d|mod\d+)\}`)
 
 // answerTimeout is how long the load waits for the last answers.
 const answerTimeout = 30 * time.Second
@@ -66,7 +73,7 @@ func (r Request) Random(last int64) Request {
 	return r
 }
 
-// NewRequest makes a Request. In its path, key or body, a pair of braces stands for the number. The form of the number is
+// NewRequest makes a Request. In its path, key or body, each pair of braces stands for the number. The form of the number is
 // between the braces.
 func NewRequest(method, path, key, body string, status int) Request {
 	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n", method, path)
@@ -80,10 +87,11 @@ func NewRequest(method, path, key, body string, status int) Request {
 		}
 		text += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", length)
 	}
-	r := Request{Share: 1, Head: text + "\r\n" + body, Status: status}
-	if form := placeholder.FindStringSubmatch(r.Head); form != nil {
-		r.Form = Form(form[1])
-		r.Head, r.Tail, _ = strings.Cut(r.Head, form[0])
+	text += "\r\n" + body
+	between := placeholder.Split(text, -1)
+	r := Request{Share: 1, Head: between[0], Status: status}
+	for i, form := range placeholder.FindAllStringSubmatch(text, -1) {
+		r.Places = append(r.Places, Place{Form(form[1]), between[i+1]})
 	}
 	return r
 }
@@ -98,6 +106,9 @@ func (f Form) append(b []byte, n int64) []byte {
 		binary.BigEndian.PutUint64(raw[1:], uint64(n))
 		return base64.RawURLEncoding.AppendEncode(b, raw[:])
 	}
+	if divisor, ok := strings.CutPrefix(string(f), "mod"); ok {
+		return strconv.AppendInt(b, n%int64(integer(divisor))+1, 10)
+	}
 	return fmt.Appendf(b, string(f), n)
 }
 
@@ -107,10 +118,10 @@ func (f Form) Text(n int64) string { return string(f.append(nil, n)) }
 // append appends the bytes of the request with the number n.
 func (r Request) append(b []byte, n int64) []byte {
 	b = append(b, r.Head...)
-	if r.Tail == "" {
-		return b
+	for _, place := range r.Places {
+		b = append(place.Form.append(b, n), place.After...)
 	}
-	return append(r.Form.append(b, n), r.Tail...)
+	return b
 }
 
 // Number returns the number in the first field of that name in an answer, or 0 if there is no such field.

@@ -26,7 +26,7 @@ func TestEachNumberIsUsedOnceBeforeAnyIsRepeated(t *testing.T) {
 }
 
 func TestFormWritesANumber(t *testing.T) {
-	for form, want := range map[Form]string{"": "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042"} {
+	for form, want := range map[Form]string{"": "42", Cursor: "AQAAAAAAAAAq", "%015d": "000000000000042", "mod40": "3"} {
 		if got := form.Text(42); got != want {
 			t.Errorf("%s: %s instead of %s", form, got, want)
 		}

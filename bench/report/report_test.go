@@ -61,6 +61,7 @@ func TestFiguresMatchACalculationByHand(t *testing.T) {
 			shot(of(Bare, Hot, 0, 0), 1, 500), shot(of(SQLite, Hot, 0, 0), 1, 500),
 			shot(of(SQLite, Get, 1_000, 0), 0, 1000), shot(of(SQLite, Get, 1_000_000, 0), 0, 900),
 			shot(of(SQLite, Distinct, 1_000, 0), 0, 1000), shot(of(SQLite, Distinct, 1_000_000, 0), 0, 800),
+			shot(of(Ceiling+SQLite, Get, 1_000_000, 0), 0, 1000), shot(of(Ceiling+SQLite, Distinct, 1_000_000, 0), 0, 900),
 			shot(of(Postgres, Mix, 0, 3), 0, 1000),
 		},
 	}

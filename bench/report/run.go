@@ -60,7 +60,7 @@ type Subject struct {
 const (
 	Bare, Dressed    = "bare", "dressed" // Dressed is the bare handler with petstore's headers
 	SQLite, Postgres = "sqlite", "postgres"
-	Plain            = "plain-" // the beginning of an id; the name of the store follows
+	Plain, Ceiling   = "plain-", "ceiling-" // the beginnings of ids; the name of the store follows
 )
 
 // Line is a kind of load, such as lists or creates.
@@ -70,26 +70,36 @@ type Line struct{ ID, Name string }
 const (
 	Hot, Distinct, Get, Create       = "hot", "distinct", "get", "create"
 	Mix, Update, Adoption, Inventory = "mix", "update", "adoption", "inventory"
+	CreateKeyed, UpdateKeyed         = "create-keyed", "update-keyed"
 )
 
-// Lines are all lines, in the order in which the bench measures them.
-var Lines = []Line{
-	{Hot, "list, hot page"},
-	{Distinct, "list, distinct pages"},
-	{Get, "get, random ids"},
-	{Create, "create, durable"},
-	{Mix, "95 % list, 5 % create"},
-	{Update, "update, durable"},
-	{Adoption, "create, order, complete"},
-	{Inventory, "inventory"},
+// Groups has all lines, in the order in which the bench measures them. It measures the lines of a group in turn, because
+// their figures are compared with each other.
+var Groups = [][]Line{
+	{{Hot, "list, hot page"}},
+	{{Distinct, "list, distinct pages"}},
+	{{Get, "get, random ids"}},
+	{{Create, "create, durable"}, {CreateKeyed, "create, with an Idempotency-Key"}},
+	{{Mix, "95 % list, 5 % create"}},
+	{{Update, "update, durable"}, {UpdateKeyed, "update, with an Idempotency-Key"}},
+	{{Adoption, "create, order, complete"}},
+	{{Inventory, "inventory"}},
 }
+
+// Lines are all lines.
+var Lines = slices.Concat(Groups...)
 
 // The lines that the bench measures with growing numbers of rows, at a constant rate, and on several replicas.
 var (
-	Growing    = []Line{Lines[1], Lines[2], Lines[7]}
-	Steady     = []Line{Lines[4], Lines[3]}
-	Replicated = Lines[:5]
+	Growing    = Some(Distinct, Get, Inventory)
+	Steady     = Some(Mix, Create)
+	Replicated = Some(Hot, Distinct, Get, Create, Mix)
 )
+
+// Some returns the lines with these ids.
+func Some(ids ...string) []Line {
+	return slices.DeleteFunc(slices.Clone(Lines), func(l Line) bool { return !slices.Contains(ids, l.ID) })
+}
 
 // Busy is the number of connections in most comparisons.
 const Busy = 64
@@ -215,13 +225,13 @@ func (c Cell) Of(measure string) (figures Figures) {
 	return figures
 }
 
-// against divides the throughput for one key by the throughput for another, round by round.
-func (r *Run) against(key, other Key) (ratios Figures) {
+// against divides a figure for one key by the same figure for another, round by round.
+func (r *Run) against(measure string, key, other Key) (ratios Figures) {
 	others := r.Cell(other).Shots
 	for _, s := range r.Cell(key).Shots {
 		for _, o := range others {
 			if o.Round == s.Round && o.Requests > 0 {
-				ratios = append(ratios, s.Throughput()/o.Throughput())
+				ratios = append(ratios, measures[measure](s)/measures[measure](o))
 			}
 		}
 	}
@@ -233,14 +243,17 @@ func (r *Run) AtBusy(subject, line string) Key {
 	return Key{Subject: subject, Line: line, Connections: Busy}
 }
 
+// bareKey returns the key for the bare handler that key is compared with.
+func bareKey(key Key) Key { return Key{Subject: Bare, Line: key.Line, Connections: key.Connections} }
+
 // Ratio compares the throughput with that of the bare handler. Where the number of rows varies, Ratio compares with the
 // throughput at the fewest rows.
 func (r *Run) Ratio(key Key) Figures {
-	other := Key{Subject: Bare, Line: key.Line, Connections: key.Connections}
+	other := bareKey(key)
 	if key.Rows > 0 {
 		other.Subject, other.Rows = key.Subject, r.Settings.Growth[0]
 	}
-	return r.against(key, other)
+	return r.against("throughput", key, other)
 }
 
 // Wrong counts wrong answers and returns the first of them. It counts either the answers of peers or the answers of all
