@@ -1,7 +1,11 @@
 // The stream of events that a visible tab follows. It goes on while the person moves from view to view.
+//
+// The visible tabs of a browser share one stream, because a browser opens only six connections to a server over HTTP/1.1. A
+// tab that reads a stream hands on each frame. Of two tabs that read the same stream, the later one closes its own and takes
+// the frames of the other. If these stop, it reads the stream itself from where it is.
 
-import { Refusal, apiKey, apiURL, parseJSON } from "../shared/api.js";
-import { Silent, readStream } from "../shared/stream.js";
+import { Refusal, apiKey, apiURL, newIdempotencyKey, parseJSON } from "../shared/api.js";
+import { Silent, longestSilence, readStream } from "../shared/stream.js";
 
 const openTimeout = 1000; // milliseconds within which a stream begins, unless something holds it back
 const refusedPause = 300_000; // milliseconds until the page asks again for a stream that it cannot have
@@ -13,6 +17,10 @@ let connection; // aborts the stream
 let position; // the id of the latest frame
 let live = false; // whether events arrive
 let hiddenAt = 0;
+
+const channel = new BroadcastChannel("petstore-events");
+const tab = `${Date.now()} ${newIdempotencyKey()}`; // sorts by when the tabs were opened
+let source; // the tab whose frames this tab takes, if it reads no stream of its own
 
 const told = new EventTarget();
 
@@ -27,6 +35,7 @@ export const isLive = () => live;
 
 function setLive(now, gap = false) {
   if (live === now && !gap) return;
+  if (!now) handOn({ end: true });
   live = now;
   told.dispatchEvent(new CustomEvent("live", { detail: gap }));
 }
@@ -49,8 +58,9 @@ export function unfollow() {
 }
 
 function disconnect() {
+  handOn({ end: true });
   connection?.abort();
-  connection = undefined;
+  connection = source = undefined;
 }
 
 function connect() {
@@ -83,12 +93,14 @@ async function keepReading(signal, begun) {
         setLive(true, !from && !frames++);
         failures = 0;
         begun();
-        if (frame.data) told.dispatchEvent(new CustomEvent("event", { detail: parseJSON(frame.data) }));
+        handOn({ frame });
+        announce(frame);
       });
       pause = retry;
     } catch (error) {
       if (signal.aborted) return;
       if (error.status === 410 && position) {
+        handOn({ end: true });
         position = undefined; // the server no longer has the events after that place
         continue;
       }
@@ -100,6 +112,45 @@ async function keepReading(signal, begun) {
     begun();
     await sleep(pause, signal);
   }
+}
+
+function announce({ data }) {
+  if (data) told.dispatchEvent(new CustomEvent("event", { detail: parseJSON(data) }));
+}
+
+// Tells the other tabs about the stream that this tab reads.
+function handOn(message) {
+  if (live && !source && position) channel.postMessage({ tab, key, position, ...message });
+}
+
+channel.addEventListener("message", ({ data }) => {
+  if (!connection || data.key !== key) return; // another key may see other events
+  if (data.tab === source) {
+    if (data.end) return connect();
+    reach(data.position);
+    if (data.frame) announce(data.frame);
+  } else if (data.end || source) return;
+  else if (!live || (data.tab < tab && data.position === position)) share(data);
+  else if (data.tab > tab) handOn({});
+});
+
+// Takes the frames of another tab from now on.
+function share(other) {
+  const gap = position !== other.position;
+  disconnect();
+  connection = new AbortController();
+  source = other.tab;
+  connection.signal.addEventListener("abort", () => clearTimeout(lost));
+  reach(other.position);
+  setLive(true, gap);
+}
+
+let lost; // the timer until the other tab is taken to have crashed
+
+function reach(next) {
+  position = next;
+  clearTimeout(lost);
+  lost = setTimeout(connect, longestSilence);
 }
 
 function pauseAfter(error, backoff) {

@@ -2,7 +2,8 @@
 
 import { Refusal, Unreachable, parseJSON, refusal, send } from "./api.js";
 
-const longestSilence = 40_000; // milliseconds; the server sends something every 15 seconds
+/** The milliseconds after which a stream is taken to be broken. The server sends something every 15 seconds. */
+export const longestSilence = 40_000;
 
 /** The stream is open, but nothing has arrived for too long. A proxy may hold the answer back. */
 export class Silent extends Error {}
