@@ -166,6 +166,33 @@ func TestTheListRemembersItsPlace(t *testing.T) {
 	page.Wait(`location.search === "" && document.querySelectorAll(".card").length === 24`)
 }
 
+func TestALinkLeadsToThePlaceInTheListThatItWasCopiedAt(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, numbered(90)...)
+	page := openAt(t, s, "?q=animal&status=available")
+	page.Size(1000, 700)
+	page.Wait(`document.querySelectorAll(".card").length >= 24`)
+	page.Wait(`(document.querySelector(".card:last-child").scrollIntoView({ behavior: "instant" }), document.querySelectorAll(".card").length >= 72)`)
+	testservice.Eval[bool](page, `(document.querySelector(".card:has([data-animal='40'])").scrollIntoView({ behavior: "instant" }), true)`)
+	first := `[...document.querySelectorAll(".card")].find((card) => card.getBoundingClientRect().bottom > 0).dataset.id`
+	page.Wait(`location.hash === "#no-" + ` + first)
+	copied, at := testservice.Eval[string](page, `location.href`), testservice.Eval[int](page, `Number(`+first+`)`)
+
+	// Meanwhile, the animal at that place is deleted, and others come.
+	s.Ask(t, http.MethodDelete, fmt.Sprintf("/v1/pets/%d", at), "")
+	add(t, s, numbered(9)...)
+	colleague := page.NewTab()
+	colleague.Size(1000, 700)
+	colleague.Open(copied)
+	colleague.Wait(fmt.Sprintf(`search.value === "animal" && document.querySelector("[data-status=available]").ariaCurrent === "page" && %s === "%d"`, first, at-1))
+
+	colleague.Open(s.URL + "/#no-0") // there is no such place
+	colleague.Wait(`document.querySelectorAll(".card").length === 24 && scrollY === 0`)
+	testservice.Eval[bool](page, `(scrollTo({ top: 0, behavior: "instant" }), true)`)
+	page.Wait(`location.hash === ""`)
+}
+
 func TestTenThousandAnimalsStayUsable(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)

@@ -64,6 +64,21 @@ func TestTheKeysForPrintingOpenTheDialog(t *testing.T) {
 	page.Wait(`!document.getElementById("take").open`)
 }
 
+// The menu of the browser prints what the page shows.
+func TestAListThatGoesOnSaysSoOnPaper(t *testing.T) {
+	_, page := openDesk(t, "", numbered(30)...)
+	page.Size(1000, 300)
+	page.Wait(`document.querySelectorAll(".card").length === 24`)
+	page.Media("print")
+	page.Wait(`document.querySelector(".partly").checkVisibility() && document.querySelector(".partly").innerText.includes("“Print or export”")`)
+	page.Media("screen")
+	page.Wait(`!document.querySelector(".partly").checkVisibility()`)
+	page.Click("#more")
+	page.Wait(showsExactly(down(30, 1)...))
+	page.Media("print")
+	page.Wait(`!document.querySelector(".partly").checkVisibility() && document.querySelector("main").checkVisibility()`)
+}
+
 func TestALongListSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	database := testservice.NewDatabase(t)

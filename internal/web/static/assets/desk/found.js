@@ -5,17 +5,17 @@ import { listPets } from "./operations.js";
 const largestPage = 100; // the most animals that the server returns at once
 
 /**
- * Reads animals that match, newest first, until there are as many as wanted or no more. The function read reads one page. The
- * result has the cursor of the animals that follow, if there are any.
+ * Reads animals that match, newest first, until there are as many as wanted or no more, or until the animal with the number
+ * until is reached. The function read reads one page. The result has the cursor of the animals that follow, if there are any.
  */
-export async function readAnimals(query, wanted, signal, read = listPets) {
+export async function readAnimals(query, wanted, signal, { read = listPets, until = 0 } = {}) {
   const found = { animals: [], next: undefined };
   do {
     const limit = Math.min(largestPage, wanted - found.animals.length);
     const page = await read({ ...query, cursor: found.next, limit }, signal);
     found.animals.push(...page.animals);
     found.next = page.next;
-  } while (found.next && found.animals.length < wanted);
+  } while (found.next && found.animals.length < wanted && !(found.animals.at(-1)?.id <= until));
   return found;
 }
 

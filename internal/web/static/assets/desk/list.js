@@ -68,10 +68,11 @@ export const listView = {
    */
   async load(signal, others) {
     const [key, query, before] = [keyHere(), queryHere(), changes];
-    const wanted = Math.max(pageSize, isLoaded() ? found.animals.length : place?.loaded ?? 0);
+    const linked = !isLoaded() && place && !place.loaded && Number(place.animal); // a link tells no length of the list
+    const wanted = linked ? refreshed : Math.max(pageSize, isLoaded() ? found.animals.length : place?.loaded ?? 0);
     const isPlain = !query.category && !query.q; // only then, the inventory counts what was found
     const [fresh, animal, inventory] = await Promise.all([
-      readAnimals(query, Math.min(wanted, refreshed), signal).catch(noneIfRefused),
+      readAnimals(query, Math.min(wanted, refreshed), signal, { until: linked || 0 }).catch(noneIfRefused),
       findNumbered(query, signal),
       isPlain ? getInventory(signal) : undefined,
       others,

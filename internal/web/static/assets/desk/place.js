@@ -1,9 +1,15 @@
 // Where the person is in the list. The history of the browser keeps it, so that the list is the same after Back or a reload.
+// The address names the first animal on the screen, so that a link leads to about the same place.
 
 import { onLeave } from "../shared/address.js";
 
-/** The place that the history keeps for this view: {loaded, animal, top, y}, or undefined. */
-export const keptPlace = () => history.state?.place;
+/** The place that the history keeps for this view: {loaded, animal, top, y}, or that of a link: {animal, top}, or undefined. */
+export const keptPlace = () => history.state?.place ?? linkedPlace();
+
+function linkedPlace() {
+  const animal = location.hash.match(/^#no-(\d{1,16})$/)?.[1];
+  return animal && { animal, top: 0 };
+}
 
 const topOf = (card) => card.offsetTop - scrollY; // even while the card is animated, unlike getBoundingClientRect
 
@@ -15,7 +21,7 @@ export function watchPlace(list, loaded) {
     if (!loaded() || !list.checkVisibility()) return;
     const first = [...list.children].find((card) => topOf(card) + card.offsetHeight > 0);
     const place = first && { loaded: loaded(), animal: first.dataset.id, top: topOf(first), y: scrollY };
-    history.replaceState({ ...history.state, place }, "");
+    history.replaceState({ ...history.state, place }, "", place && scrollY > 0 ? `#no-${place.animal}` : location.pathname + location.search);
   };
   let timer;
   document.addEventListener("scroll", () => {
@@ -25,9 +31,9 @@ export function watchPlace(list, loaded) {
   onLeave(keep);
 }
 
-/** Scrolls so that the animal that was first on the screen is where it was, even if others were added above it. */
+/** Scrolls so that the animal that was first on the screen, or the next one, is where it was, even if others were added above it. */
 export function returnTo(list, { animal, top, y }) {
   window.scrollTo({ top: y, behavior: "instant" });
-  const card = list.querySelector(`[data-id="${animal}"]`);
+  const card = [...list.children].find(({ dataset }) => Number(dataset.id) <= Number(animal));
   if (card) window.scrollBy({ top: topOf(card) - top, behavior: "instant" });
 }

@@ -65,7 +65,7 @@ async function readAll(as, signal) {
     taken += result.animals.length;
     return result;
   };
-  const { animals, next } = await readAnimals(query, bounds[as], signal, read);
+  const { animals, next } = await readAnimals(query, bounds[as], signal, { read });
   return { animals: numbered ? [numbered, ...animals.filter(({ id }) => id !== numbered.id)] : animals, next };
 }
 
