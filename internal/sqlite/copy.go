@@ -223,10 +223,8 @@ func (db *DB) ReplaceIdempotency(ctx context.Context, put, remove []petstore.Sto
 func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 	return db.writeCopy(ctx, func(w *writer) error {
 		for name, highest := range map[string]int64{"pets": to.Pet, "orders": to.Order, "photos": to.Photo} {
-			for _, statement := range []string{raiseSequence, startSequence} {
-				if err := run(w.conn, statement, name, highest); err != nil {
-					return err
-				}
+			if err := w.raiseSequence(name, highest); err != nil {
+				return err
 			}
 		}
 		if to.Category == 0 { // there is no counter yet
@@ -254,7 +252,7 @@ func (db *DB) writeCopy(ctx context.Context, work func(*writer) error) error {
 		if served {
 			return petstore.ErrServed
 		}
-		w.feedEnd = nil // because the work may replace events
+		w.forget() // because the work may replace events, and store things with higher ids
 		return work(w)
 	})
 }

@@ -9,6 +9,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -57,14 +58,15 @@ type DB struct {
 	onFileLost   func(problem error)
 	commitMu     sync.RWMutex // locked for writing while a commit changes the version
 	cache        petCache
-	eventsStored broadcast      // sent after each commit that has events
-	filling      atomic.Bool    // a goroutine is reading older animals into the cache
-	path         string         // without symbolic links
-	files        []databaseFile // the files that are open
-	fileLost     atomic.Bool    // the last checkFiles found a file missing
-	soleWriter   atomic.Bool    // no other process writes animals, so the cache and the transactions of readers are current
-	trimWALAt    int64          // the size at which trimWAL empties the WAL
-	writer       pool[*writer]  // has one member
+	eventsStored broadcast                   // sent after each commit that has events
+	filling      atomic.Bool                 // a goroutine is reading older animals into the cache
+	path         string                      // without symbolic links
+	files        []databaseFile              // the files that are open
+	folder       atomic.Pointer[os.FileInfo] // the folder of the files when none was missing, unless it had just changed
+	fileLost     atomic.Bool                 // the last checkFiles found a file missing
+	soleWriter   atomic.Bool                 // no other process writes animals, so the cache and the transactions of readers are current
+	trimWALAt    int64                       // the size at which trimWAL empties the WAL
+	writer       pool[*writer]               // has one member
 	readers      pool[*reader]
 	searchers    pool[*searcher]
 	scanPages    int             // how many pages of animals a search compares one by one before it follows the index
@@ -215,6 +217,7 @@ func (db *DB) shutDown() error {
 		db.indexer.stop()
 	}
 	db.changes.Close()
+	db.returnIDs()
 	db.writer.drain()
 	db.cache.invalidate() // from now on every read needs a reader and is refused
 	db.readers.drain()

@@ -127,10 +127,12 @@ func TestTwoProcessesWriteOneFeed(t *testing.T) {
 		if feed.Last != 25 || len(events) != 25 {
 			t.Fatalf("%+v with %d events", feed, len(events))
 		}
+		newest := int64(0)
 		for i, e := range events {
-			if e.Sequence != int64(i+1) || e.PetID() != int64(i+1) {
-				t.Errorf("event %d is of the animal %d", e.Sequence, e.PetID())
+			if e.Sequence != int64(i+1) || e.PetID() <= newest {
+				t.Errorf("event %d is of the animal %d, after the animal %d", e.Sequence, e.PetID(), newest)
 			}
+			newest = e.PetID()
 		}
 	}
 }

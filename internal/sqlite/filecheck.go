@@ -3,6 +3,8 @@ package sqlite
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"time"
 )
 
 // databaseFile describes a file of the database as it was when the database was opened.
@@ -40,8 +42,16 @@ func (f databaseFile) inPlace() bool {
 	return err == nil && os.SameFile(now, f.info)
 }
 
-// findLostFile returns an error that names the first file that was deleted or replaced.
+// clockTick is longer than the time during which a file system may give two changes of a folder the same time.
+const clockTick = 3 * time.Second
+
+// findLostFile returns an error that names the first file that was deleted or replaced. Both change the folder, so most
+// calls look at the folder alone.
 func (db *DB) findLostFile() error {
+	folder, err := os.Stat(filepath.Dir(db.path))
+	if checked := db.folder.Load(); checked != nil && err == nil && os.SameFile(folder, *checked) && folder.ModTime().Equal((*checked).ModTime()) {
+		return nil
+	}
 	for _, f := range db.files {
 		if f.inPlace() {
 			continue
@@ -51,6 +61,9 @@ func (db *DB) findLostFile() error {
 			otherwise = "stop petstore and restore a backup"
 		}
 		return fmt.Errorf("the file %s was deleted or replaced while petstore used it; put the very same file back, or %s", f.path, otherwise)
+	}
+	if err == nil && time.Since(folder.ModTime()) > clockTick {
+		db.folder.Store(&folder)
 	}
 	return nil
 }

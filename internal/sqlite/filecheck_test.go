@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -82,39 +83,67 @@ func TestTheAdviceAboutALostFileWorks(t *testing.T) {
 	}
 }
 
+// While its folder does not change, a database does not look at each file.
+func TestAFileLostAfterAQuietTimeIsNoticedAtOnce(t *testing.T) {
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		db := openNew(t)
+		longAgo := time.Now().Add(-time.Hour)
+		noError(t, os.Chtimes(filepath.Dir(db.path), longAgo, longAgo))
+		for range 2 {
+			fillPets(t, db, 1)
+		}
+		if db.folder.Load() == nil {
+			t.Error("the folder has not been noted")
+		}
+		noError(t, os.Rename(db.path+suffix, db.path+".away"))
+		if _, _, err := db.CreatePet(t.Context(), rex, nil); !petstore.IsCode(err, petstore.Unavailable) {
+			t.Errorf("without its file%s: %v, want Unavailable", suffix, err)
+		}
+		noError(t, os.Rename(db.path+".away", db.path+suffix))
+		fillPets(t, db, 1)
+	}
+}
+
 // Without its lock file, the first server cannot keep a second server from starting.
 func TestAServerThatLostItsLockShowsWhatAnotherServerStores(t *testing.T) {
 	first := openNew(t)
+	var newest petstore.Pet
+	add := func(db *DB) {
+		t.Helper()
+		var err error
+		newest, _, err = db.CreatePet(t.Context(), rex, nil)
+		noError(t, err)
+	}
 	shows := func(want int64, versioned bool) {
 		t.Helper()
 		if n := countPetsIn(t, first); n != want {
 			t.Errorf("it shows %d animals of %d", n, want)
 		}
-		if _, err := first.GetPet(t.Context(), want); err != nil {
+		if _, err := first.GetPet(t.Context(), newest.ID); err != nil {
 			t.Errorf("the newest animal: %v", err)
 		}
 		if _, ok := first.Version(); ok != versioned {
 			t.Errorf("it has a version: %v, want %v", ok, versioned)
 		}
 	}
-	fillPets(t, first, 1)
+	add(first)
 	shows(1, true)
 	lock := first.path + ".lock"
 	noError(t, os.Rename(lock, lock+".away"))
 	second := open(t, Config{Path: first.path, Serve: true})
-	fillPets(t, second, 1)
+	add(second)
 	if err := first.Ping(t.Context()); !petstore.IsCode(err, petstore.Unavailable) {
 		t.Errorf("a ping says %v, want Unavailable", err)
 	}
 	shows(2, false)
-	fillPets(t, second, 1)
+	add(second)
 	shows(3, false)
 	noError(t, second.Close())
 
 	noError(t, os.Rename(lock+".away", lock))
 	noError(t, first.Ping(t.Context()))
 	shows(3, false)
-	fillPets(t, first, 1)
+	add(first)
 	shows(4, true)
 }
 

@@ -17,7 +17,7 @@ const (
 	selectOrder   = selectOrders + " WHERE id = ?1"
 	selectHolder  = selectOrders + " WHERE pet_id = ?1 AND status = 1"
 	selectOverdue = selectOrders + " INDEXED BY orders_by_end WHERE status = 1 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
-	insertOrder   = "INSERT INTO orders (pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)"
+	insertOrder   = "INSERT INTO orders (id, pet_id, status, reference, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
 	updateOrder   = "UPDATE orders SET reference = ?2, expires_at = ?3 WHERE id = ?1"
 	closeOrder    = "UPDATE orders SET status = ?2, closed_at = ?3 WHERE id = ?1"
 )
@@ -134,8 +134,10 @@ func (w *writer) placeOrder(order petstore.NewOrder, now time.Time) (petstore.Or
 	if err != nil {
 		return petstore.Order{}, err
 	}
-	err = run(w.conn, insertOrder, placed.PetID, int64(placed.Status), placed.Reference, placed.CreatedAt.UnixMilli(), placed.ExpiresAt.UnixMilli())
-	placed.ID = w.conn.LastInsertRowID()
+	if placed.ID, err = w.takeIDs(&w.orderIDs, "orders", 1); err != nil {
+		return petstore.Order{}, err
+	}
+	err = run(w.conn, insertOrder, placed.ID, placed.PetID, int64(placed.Status), placed.Reference, placed.CreatedAt.UnixMilli(), placed.ExpiresAt.UnixMilli())
 	w.orderCounts[petstore.Open]++
 	if err == nil {
 		w.events.note(petstore.OrderChanged(nil, placed))

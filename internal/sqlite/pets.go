@@ -15,7 +15,7 @@ const (
 	selectPets         = "SELECT id, category_id, status, name FROM pets WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
 	selectPetsOfStatus = "SELECT id, category_id, status, name FROM pets WHERE id < ?1 AND status = ?3 ORDER BY id DESC LIMIT ?2"
 	selectPet          = "SELECT id, category_id, status, name FROM pets WHERE id = ?1"
-	insertPets         = "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)" // one more (?, ?, ?) for each further row
+	insertPets         = "INSERT INTO pets (id, name, category_id, status) VALUES (?, ?, ?, ?)" // one more (?, ?, ?, ?) for each further row
 	updatePet          = "UPDATE pets SET name = ?2, category_id = ?3, status = ?4 WHERE id = ?1"
 	deletePet          = "DELETE FROM pets WHERE id = ?1"
 )
@@ -167,17 +167,20 @@ func (w *writer) addBatch(batch []change, positions []int, results []changeResul
 
 // addPets stores at most maxInsertRows animals and returns the id of the first. The others get the ids that follow.
 func (w *writer) addPets(pets ...petstore.NewPet) (first int64, err error) {
+	if first, err = w.takeIDs(&w.petIDs, "pets", len(pets)); err != nil {
+		return 0, err
+	}
 	insert := w.inserts[len(pets)-1]
 	for i, pet := range pets {
-		insert.BindText(3*i+1, pet.Name)
-		insert.BindInt64(3*i+2, pet.CategoryID)
-		insert.BindInt64(3*i+3, int64(pet.Status))
+		insert.BindInt64(4*i+1, first+int64(i))
+		insert.BindText(4*i+2, pet.Name)
+		insert.BindInt64(4*i+3, pet.CategoryID)
+		insert.BindInt64(4*i+4, int64(pet.Status))
 	}
 	defer insert.Reset()
 	if _, err := insert.Step(); err != nil {
 		return 0, err
 	}
-	first = w.conn.LastInsertRowID() - int64(len(pets)-1)
 	for i, pet := range pets {
 		stored := petstore.Pet{ID: first + int64(i), NewPet: pet}
 		w.noteStored(stored)

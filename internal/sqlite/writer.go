@@ -27,6 +27,8 @@ type writer struct {
 	insertEventOfPet *sqlite3.Stmt
 	lastDataVersion  int64                     // what dataVersion returned last
 	feedEnd          *feedEnd                  // nil if it must be read
+	petIDs           idRange                   // reserved for new animals
+	orderIDs         idRange                   // reserved for new orders
 	petChanges       []petChange               // by the running transaction
 	events           eventLog                  // of the running transaction
 	breedsChanged    bool                      // the running transaction has stored profiles
@@ -55,7 +57,7 @@ func newWriter(ctx context.Context, conn *sqlite3.Conn) (*writer, error) {
 		selectEndOfFeed: &w.selectEndOfFeed, insertEvents: &w.insertEvents, insertEventOfPet: &w.insertEventOfPet,
 	}
 	for more := range w.inserts {
-		statements[insertPets+strings.Repeat(", (?, ?, ?)", more)] = &w.inserts[more]
+		statements[insertPets+strings.Repeat(", (?, ?, ?, ?)", more)] = &w.inserts[more]
 	}
 	if err := prepare(conn, statements); err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (db *DB) writeWith(ctx context.Context, work, commit func(*writer) error) (
 		return w.storeEvents(db.now)
 	}, func() error { return commit(w) })
 	if err != nil {
-		w.feedEnd = nil // it is unknown what reached the disk
+		w.forget() // it is unknown what reached the disk
 		return failure(err)
 	}
 	if fileLost := db.checkFiles(); fileLost != nil {
@@ -149,12 +151,12 @@ func (db *DB) commitVersioned(w *writer) error {
 	return err
 }
 
-// dropStaleCache empties the cache and forgets the end of the feed if another process has written to the file. While a
+// dropStaleCache empties the cache and makes the writer forget what it knows if another process has written to the file. While a
 // server holds its lock, no other petstore process changes animals, but an operator's tools may.
 func (db *DB) dropStaleCache(w *writer) error {
 	changed, err := w.changedByOthers()
 	if changed {
-		w.feedEnd = nil
+		w.forget()
 		db.commitMu.Lock()
 		defer db.commitMu.Unlock()
 		db.cache.invalidate()
@@ -164,6 +166,9 @@ func (db *DB) dropStaleCache(w *writer) error {
 	}
 	return err
 }
+
+// forget drops what the writer knows of the file, which may have changed.
+func (w *writer) forget() { w.feedEnd, w.petIDs, w.orderIDs = nil, idRange{}, idRange{} }
 
 // changedByOthers reports whether another process has written to the file since the last call.
 func (w *writer) changedByOthers() (bool, error) {
