@@ -51,14 +51,19 @@ func (c *Client) Close() {
 	c.secure.CloseIdleConnections()
 }
 
-// Post sends a body and returns the status and the headers of the answer, which must come within 15 seconds.
+// Post sends a body and returns the status and the headers of the answer, which must come within 15 seconds. It adds to the
+// header. A receiver may get the request twice: if a connection that was in use before ends without an answer, the receiver
+// has probably closed it for being idle, so Post sends the request again.
 func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (status int, answered http.Header, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.answerTimeout)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timeout := time.AfterFunc(c.answerTimeout, func() { cancel(context.DeadlineExceeded) })
+	defer timeout.Stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
+	header["Idempotency-Key"] = nil // is not sent; it lets the transport repeat a POST
 	request.Header = header
 	transport := c.secure
 	if request.URL.Scheme == "http" {
@@ -68,15 +73,15 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	if err != nil {
 		return 0, nil, err
 	}
-	c.discard(answer.Body, cancel)
+	timeout.Reset(c.discardTimeout)
+	discard(answer.Body)
 	return answer.StatusCode, answer.Header, nil
 }
 
-// discard reads a body to its end, so that the connection can be used again. If the body is long or slow, discard closes the
-// connection instead.
-func (c *Client) discard(body io.ReadCloser, cancel context.CancelFunc) {
+// discard reads a body to its end, so that the connection can be used again. If the body is long, or its request ends before
+// it does, the connection is closed instead.
+func discard(body io.ReadCloser) {
 	defer body.Close()
-	defer time.AfterFunc(c.discardTimeout, cancel).Stop()
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, maxAnswerBody))
 }
 

@@ -243,6 +243,47 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
+// A receiver may end an unused connection at the moment when the next delivery arrives there.
+func TestARequestThatMeetsTheEndOfAnIdleConnectionIsSentAgain(t *testing.T) {
+	var requests atomic.Int32
+	client, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, sent := r.Header["Idempotency-Key"]; sent {
+			t.Error("the receiver got an Idempotency-Key")
+		}
+		if body, _ := io.ReadAll(r.Body); string(body) != "{}" {
+			t.Errorf("the receiver got %q", body)
+		}
+		if requests.Add(1) == 2 {
+			conn, _, _ := http.NewResponseController(w).Hijack()
+			conn.Close()
+		}
+	})
+	for range 2 {
+		if status, _, err := client.Post(context.Background(), url, http.Header{}, []byte("{}")); status != http.StatusOK || err != nil {
+			t.Errorf("got %d, %v", status, err)
+		}
+	}
+	if n := requests.Load(); n != 3 {
+		t.Errorf("the receiver got %d requests, want 3", n)
+	}
+}
+
+// A receiver may also take every request and answer none.
+func TestARequestOnANewConnectionIsNotSentAgain(t *testing.T) {
+	var requests atomic.Int32
+	client, url := local(t, func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		conn, _, _ := http.NewResponseController(w).Hijack()
+		conn.Close()
+	})
+	if _, _, err := client.Post(context.Background(), url, http.Header{}, []byte("{}")); err == nil || Reason(err) != "no_answer" {
+		t.Errorf("got %v", err)
+	}
+	if n := requests.Load(); n != 1 {
+		t.Errorf("the receiver got %d requests, want 1", n)
+	}
+}
+
 func TestReasonsOfFailures(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	headers := func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Long", strings.Repeat("x", 100<<10)) }
