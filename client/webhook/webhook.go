@@ -23,6 +23,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"strconv"
@@ -60,35 +61,43 @@ const (
 
 // CheckSecret returns an error that wraps ErrSecret if a secret is malformed.
 func CheckSecret(secret string) error {
-	_, err := decode(secret)
+	_, err := NewSigner(secret)
 	return err
 }
 
-// decode returns the key in a secret.
-func decode(secret string) ([]byte, error) {
+// Signer signs deliveries by one secret, and does what does not depend on the delivery only once. It is for one goroutine.
+type Signer struct{ mac hash.Hash }
+
+// NewSigner returns a Signer, or an error that wraps ErrSecret if the secret is malformed.
+func NewSigner(secret string) (*Signer, error) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) == 0 {
 		return nil, fmt.Errorf("%w: it must be %s and a key in base64", ErrSecret, secretPrefix)
 	}
-	return key, nil
+	return &Signer{hmac.New(sha256.New, key)}, nil
 }
 
 // Sign returns the signature of a delivery: the value of SignatureHeader. Several signatures of one delivery are separated by
-// spaces. Sign returns "" if the secret is malformed; see CheckSecret.
+// spaces.
+func (s *Signer) Sign(id string, at time.Time, body []byte) string {
+	return version + "," + base64.StdEncoding.EncodeToString(s.sum(id, strconv.FormatInt(at.Unix(), 10), body))
+}
+
+func (s *Signer) sum(id, timestamp string, body []byte) []byte {
+	s.mac.Reset()
+	s.mac.Write([]byte(id + "." + timestamp + "."))
+	s.mac.Write(body)
+	return s.mac.Sum(nil)
+}
+
+// Sign returns the signature of a delivery as a Signer does. It returns "" if the secret is malformed; see CheckSecret.
 func Sign(secret, id string, at time.Time, body []byte) string {
-	key, err := decode(secret)
+	s, err := NewSigner(secret)
 	if err != nil {
 		return ""
 	}
-	return version + "," + base64.StdEncoding.EncodeToString(mac(key, id, strconv.FormatInt(at.Unix(), 10), body))
-}
-
-func mac(key []byte, id, timestamp string, body []byte) []byte {
-	sum := hmac.New(sha256.New, key)
-	sum.Write([]byte(id + "." + timestamp + "."))
-	sum.Write(body)
-	return sum.Sum(nil)
+	return s.Sign(id, at, body)
 }
 
 // Read reads the body of a delivery and verifies it. It reads at most MaxBody bytes, and returns ErrTooLarge if there are
@@ -114,15 +123,15 @@ func Verify(header http.Header, body []byte, secrets ...string) error {
 }
 
 func verify(now time.Time, header http.Header, body []byte, secrets []string) error {
-	keys := make([][]byte, len(secrets))
+	signers := make([]*Signer, len(secrets))
 	for i, secret := range secrets {
-		key, err := decode(secret)
+		signer, err := NewSigner(secret)
 		if err != nil {
 			return err
 		}
-		keys[i] = key
+		signers[i] = signer
 	}
-	if len(keys) == 0 {
+	if len(signers) == 0 {
 		return fmt.Errorf("%w: there is none", ErrSecret)
 	}
 	for _, name := range []string{IDHeader, TimestampHeader, SignatureHeader} {
@@ -135,8 +144,8 @@ func verify(now time.Time, header http.Header, body []byte, secrets []string) er
 		return err
 	}
 	return checkSignatures(header.Get(SignatureHeader), func(signature []byte) bool {
-		for _, key := range keys {
-			if hmac.Equal(signature, mac(key, header.Get(IDHeader), timestamp, body)) {
+		for _, signer := range signers {
+			if hmac.Equal(signature, signer.sum(header.Get(IDHeader), timestamp, body)) {
 				return true
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"petstore/client/webhook"
@@ -37,15 +38,18 @@ func newPing(webhookID string, now time.Time) message {
 }
 
 // send makes an attempt to deliver a message.
-func (d *Deliverer) send(ctx context.Context, hook petstore.Webhook, m message) attempt {
+func (d *Deliverer) send(ctx context.Context, url string, sign signer, m message) attempt {
 	a := attempt{message: m, at: time.Now()}
 	body := []byte(m.body)
-	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"petstore"}}
-	header.Set(webhook.IDHeader, m.id)
-	header.Set(webhook.TimestampHeader, strconv.FormatInt(a.at.Unix(), 10))
-	header.Set(webhook.SignatureHeader, sign(hook, m.id, a.at, body))
+	header := http.Header{
+		"Content-Type":          {"application/json"},
+		"User-Agent":            {"petstore"},
+		webhook.IDHeader:        {m.id},
+		webhook.TimestampHeader: {strconv.FormatInt(a.at.Unix(), 10)},
+		webhook.SignatureHeader: {sign.signatures(m.id, a.at, body)},
+	}
 	var err error
-	a.status, a.header, err = d.Post(ctx, hook.URL, header, body)
+	a.status, a.header, err = d.Post(ctx, url, header, body)
 	a.took = time.Since(a.at)
 	switch {
 	case err != nil:
@@ -58,13 +62,35 @@ func (d *Deliverer) send(ctx context.Context, hook petstore.Webhook, m message) 
 	return a
 }
 
-// sign returns the signatures by the secrets that hold at that time, the newer one first.
-func sign(hook petstore.Webhook, id string, at time.Time, body []byte) string {
-	signatures := webhook.Sign(hook.Secret, id, at, body)
-	if hook.OldSecret != "" && at.Before(hook.OldSecretUntil) {
-		signatures += " " + webhook.Sign(hook.OldSecret, id, at, body)
+// signer signs what is sent to a webhook, with each of its keys that holds. It is for one goroutine.
+type signer []signingKey
+
+type signingKey struct {
+	*webhook.Signer
+	until time.Time // zero if it holds for ever
+}
+
+func newSigner(hook petstore.Webhook) (s signer) {
+	for _, secret := range []struct {
+		text  string
+		until time.Time
+	}{{hook.Secret, time.Time{}}, {hook.OldSecret, hook.OldSecretUntil}} {
+		if key, err := webhook.NewSigner(secret.text); err == nil { // there may be no old one
+			s = append(s, signingKey{key, secret.until})
+		}
 	}
-	return signatures
+	return s
+}
+
+// signatures returns the value of the header, the signature by the newer key first.
+func (s signer) signatures(id string, at time.Time, body []byte) string {
+	made := make([]string, 0, 2)
+	for _, key := range s {
+		if key.until.IsZero() || at.Before(key.until) {
+			made = append(made, key.Sign(id, at, body))
+		}
+	}
+	return strings.Join(made, " ")
 }
 
 // delivery returns the record of an attempt.
@@ -87,7 +113,7 @@ func (d *Deliverer) Ping(ctx context.Context, hook petstore.Webhook) petstore.De
 		return attempt{message: ping, at: time.Now(), reason: egress.Reason(ctx.Err())}.delivery(hook.ID)
 	}
 	defer d.freeSlot()
-	sent := d.send(ctx, hook, ping)
+	sent := d.send(ctx, hook.URL, newSigner(hook), ping)
 	d.count(sent, false)
 	return sent.delivery(hook.ID)
 }

@@ -26,10 +26,13 @@ type worker struct {
 	batch      []Event // the next events
 	batchEpoch int
 	batchRead  time.Time
-	ping       message // what is sent until the webhook is confirmed
+	ping       message         // what is sent until the webhook is confirmed
+	reading    context.Context // ends when a bookmark is due, or with the epoch
+	endReading context.CancelFunc
 
 	// What follows is guarded by the deliverer's lock.
 	hook    petstore.Webhook // with the progress of all attempts, saved or not
+	sign    signer           // for the secrets of hook
 	epoch   int              // changes when hook is replaced by what is stored
 	ctx     context.Context  // ends when the epoch does
 	end     context.CancelFunc
@@ -45,8 +48,9 @@ type worker struct {
 
 // startWorker starts a worker. The caller holds the lock.
 func (d *Deliverer) startWorker(hook petstore.Webhook) {
-	w := &worker{d: d, reader: d.Follower.NewReader(), hook: hook}
+	w := &worker{d: d, reader: d.Follower.NewReader(), hook: hook, sign: newSigner(hook)}
 	w.ctx, w.end = context.WithCancel(d.ctx)
+	w.reading, w.endReading = context.WithTimeout(w.ctx, bookmarkEvery)
 	d.workers[hook.ID] = w
 	d.done.Go(w.run)
 }
@@ -62,7 +66,7 @@ func (w *worker) replace(hook petstore.Webhook) {
 	w.end()
 	w.ctx, w.end = context.WithCancel(w.d.ctx)
 	w.epoch++
-	w.hook, w.stale = hook, false
+	w.hook, w.sign, w.stale = hook, newSigner(hook), false
 	w.savedChanges, w.unsavedSince, w.disabled, w.missed = w.changes, time.Time{}, "", false
 }
 
@@ -88,6 +92,7 @@ func (w *worker) change() {
 // turn is the permission to make an attempt in an epoch of the worker.
 type turn struct {
 	hook  petstore.Webhook
+	sign  signer
 	epoch int
 	ctx   context.Context
 }
@@ -95,6 +100,7 @@ type turn struct {
 // run makes attempts until the worker is stopped.
 func (w *worker) run() {
 	defer w.reader.Close()
+	defer func() { w.endReading() }()
 	for {
 		t, ok := w.await()
 		if !ok {
@@ -110,7 +116,7 @@ func (w *worker) run() {
 func (w *worker) await() (turn, bool) {
 	for {
 		w.d.mu.Lock()
-		t, changed := turn{w.hook, w.epoch, w.ctx}, w.d.changed
+		t, changed := turn{w.hook, w.sign, w.epoch, w.ctx}, w.d.changed
 		may, stopped := w.mayBegin(time.Now()), w.stopped
 		w.d.mu.Unlock()
 		if may || stopped {
@@ -159,9 +165,10 @@ func (w *worker) next(t turn) (message, bool) {
 
 // read reads the next events, for which it waits. It reports false if there are none yet.
 func (w *worker) read(t turn) bool {
-	ctx, cancel := context.WithTimeout(t.ctx, bookmarkEvery)
-	defer cancel()
-	events, end, err := w.reader.Read(ctx, petstore.EventQuery{After: new(t.hook.At()), Types: t.hook.EventTypes()})
+	if w.reading.Err() != nil {
+		w.reading, w.endReading = context.WithTimeout(t.ctx, bookmarkEvery)
+	}
+	events, end, err := w.reader.Read(w.reading, petstore.EventQuery{After: new(t.hook.At()), Types: t.hook.EventTypes()})
 	var refused *petstore.Error
 	switch {
 	case err == nil:
@@ -202,7 +209,7 @@ func (w *worker) try(t turn, m message) {
 	if !may {
 		return
 	}
-	a := w.d.send(w.d.ctx, t.hook, m)
+	a := w.d.send(w.d.ctx, t.hook.URL, t.sign, m)
 	if a.reason != "" && w.d.ctx.Err() != nil {
 		return // the server stops, and has aborted the attempt
 	}
@@ -232,13 +239,16 @@ func (w *worker) settle(t turn, a attempt) {
 
 // report logs what an administrator should know about an attempt.
 func (w *worker) report(a attempt, result outcome) {
-	log := w.d.Log.With("webhook", w.hook.ID, "event", a.id, "status", a.status, "error", a.reason)
+	message := ""
 	switch {
 	case result.disabled == petstore.WebhookGone:
-		log.Warn("a webhook is disabled, because its receiver answered that it is gone")
+		message = "a webhook is disabled, because its receiver answered that it is gone"
 	case result.disabled != "":
-		log.Warn("a webhook is disabled, because no delivery succeeded for 72 hours")
+		message = "a webhook is disabled, because no delivery succeeded for 72 hours"
 	case result.skipped:
-		log.Warn("an event was skipped, because the receiver of a webhook refused it five times")
+		message = "an event was skipped, because the receiver of a webhook refused it five times"
+	default:
+		return
 	}
+	w.d.Log.Warn(message, "webhook", w.hook.ID, "event", a.id, "status", a.status, "error", a.reason)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -270,7 +271,8 @@ type Delivery struct {
 
 // NewDeliveryID returns an id for a delivery. The ids of later deliveries are higher.
 func NewDeliveryID(at time.Time) string {
-	return fmt.Sprintf("%s%012x%s", deliveryIDPrefix, at.UnixMilli(), randomHex(6))
+	id := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli())<<16)[:6]
+	return deliveryIDPrefix + hex.EncodeToString(id) + randomHex(6)
 }
 
 const (
