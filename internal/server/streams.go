@@ -101,16 +101,26 @@ func (l *clients) countRequests(c *clientConn, delta int) {
 	}
 }
 
+// longLivedBuffer is how many bytes the kernel may keep for a client of a long-lived HTTP/1 answer, which Linux doubles.
+// Without a bound it keeps up to 4 MiB, and an answer that nobody reads seems to be read until these are full.
+const longLivedBuffer = 64 << 10
+
 // LongLived makes an HTTP/2 request count no longer among the requests that handlers work on, because it lasts for long and
-// the handler bounds the number of such requests itself; see MostStreams. The handler must call ended before it returns.
+// the handler bounds the number of such requests itself; see MostStreams. Of an HTTP/1 request it bounds what the kernel
+// keeps. The handler must call ended before it returns.
 func LongLived(r *http.Request) (ended func()) {
 	c, ok := r.Context().Value(connKey{}).(*clientConn)
-	if !ok || r.ProtoMajor != 2 || r.TLS == nil {
+	switch {
+	case !ok:
 		return func() {}
+	case r.ProtoMajor == 2 && r.TLS != nil:
+		c.listener.addLongLived(c, 1)
+		return func() { c.listener.addLongLived(c, -1) }
 	}
-	l := c.listener
-	l.addLongLived(c, 1)
-	return func() { l.addLongLived(c, -1) }
+	if d, ok := c.Conn.(*deadlineConn); ok {
+		_ = d.Conn.(*net.TCPConn).SetWriteBuffer(longLivedBuffer)
+	}
+	return func() {}
 }
 
 // addLongLived moves n requests on a connection from those that count to those that last for long.

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -92,5 +94,30 @@ func TestLongLivedRequestsDoNotCount(t *testing.T) {
 	plain := (&http.Request{ProtoMajor: 1}).WithContext(r.Context())
 	if LongLived(plain)(); l.longLived != 0 {
 		t.Error("an HTTP/1 request is counted")
+	}
+}
+
+// What the kernel keeps counts as read, so a client that reads nothing is noticed only when the kernel keeps no more.
+func TestALongLivedAnswerThatNobodyReadsSoonBlocks(t *testing.T) {
+	t.Parallel()
+	sent := make(chan int, 1)
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		defer LongLived(r)()
+		total := 0
+		for {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
+			n, err := w.Write(make([]byte, 16<<10))
+			if total += n; err != nil {
+				sent <- total
+				return
+			}
+		}
+	}
+	address, _ := start(t, &Server{Handler: http.HandlerFunc(handler)})
+	conn := dial(t, address)
+	noError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if n := <-sent; n > 512<<10 {
+		t.Errorf("the server could send %d bytes that nobody read", n)
 	}
 }
