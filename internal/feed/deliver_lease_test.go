@@ -160,6 +160,8 @@ func TestWhenAnAttemptMayBegin(t *testing.T) {
 		"the server stops":                          {func(w *worker) { w.stopped = true }, false},
 		"the wait after a failure is not over":      {func(w *worker) { w.hook.NextAttempt = now.Add(time.Millisecond) }, false},
 		"the wait after a failure is over":          {func(w *worker) { w.hook.NextAttempt = now }, true},
+		"the wait is the longest there is":          {func(w *worker) { w.hook.NextAttempt = now.Add(72 * time.Minute) }, false},
+		"the clock was set back by a day":           {func(w *worker) { w.hook.NextAttempt = now.Add(24 * time.Hour) }, true},
 	} {
 		w := &worker{d: &Deliverer{refreshed: now}, hook: petstore.Webhook{Enabled: true}}
 		test.change(w)

@@ -46,7 +46,7 @@ func settle(p petstore.WebhookProgress, a attempt, now time.Time) outcome {
 	if a.reason == "" {
 		return outcome{progress: petstore.WebhookProgress{Position: max(p.Position, a.position), Confirmed: true}}
 	}
-	if p.FailingSince.IsZero() {
+	if p.FailingSince.IsZero() || a.at.Before(p.FailingSince) { // or the clock was set back
 		p.FailingSince = a.at.Truncate(time.Millisecond)
 	}
 	p.Failures++
@@ -84,6 +84,13 @@ func waitAfter(failures int, answered http.Header, now time.Time) time.Duration 
 	}
 	wait := retryAfterFailure[min(failures, len(retryAfterFailure))-1]
 	return wait + rand.N(wait/5)
+}
+
+// isDue reports whether an attempt that has to wait until next may begin. A longer wait than any that is given out comes from
+// before the clock was set back, so it is over.
+func isDue(next, now time.Time) bool {
+	wait := next.Sub(now)
+	return wait <= 0 || wait > 2*maxRetryAfter
 }
 
 // parseRetryAfter reads the value of Retry-After: seconds, or a date.

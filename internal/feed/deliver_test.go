@@ -235,6 +235,14 @@ func TestEachRefusedEventIsTriedFiveTimes(t *testing.T) {
 	})
 }
 
+func TestAWebhookHasNotFailedSinceATimeInTheFuture(t *testing.T) {
+	now := time.Now()
+	before := petstore.WebhookProgress{FailingSince: now.Add(24 * time.Hour)} // the clock was set back
+	if got := settle(before, attempt{at: now, reason: "timeout"}, now).progress.FailingSince; got.After(now) {
+		t.Errorf("it has failed since %s, and now is %s", got, now)
+	}
+}
+
 func TestAPingDoesNotMoveThePosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, r := newStore(), &receiver{}

@@ -136,7 +136,7 @@ func (w *worker) await() (turn, bool) {
 
 // mayBegin reports whether an attempt may begin at that time. The caller holds the lock.
 func (w *worker) mayBegin(now time.Time) bool {
-	return !w.stopped && !w.stale && w.hook.Enabled && !now.Before(w.hook.NextAttempt) &&
+	return !w.stopped && !w.stale && w.hook.Enabled && isDue(w.hook.NextAttempt, now) &&
 		now.Sub(w.d.refreshed) < maxUnseen &&
 		(w.unsavedSince.IsZero() || now.Sub(w.unsavedSince) < maxUnseen)
 }
