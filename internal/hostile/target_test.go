@@ -30,7 +30,7 @@ type target struct {
 	address string
 	tls     *tls.Config // trusts the target; nil without TLS
 	own     string      // the key of the well-behaved client
-	newKey  func() string
+	newKey  func(args ...string) string
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -41,7 +41,7 @@ func start(t *testing.T, a attack) *target {
 	t.Helper()
 	s, binary := &target{}, testservice.Build(t)
 	database := "sqlite:" + filepath.Join(t.TempDir(), "pets.db")
-	s.newKey = func() string { return testservice.NewKey(t, binary, database) }
+	s.newKey = func(args ...string) string { return testservice.NewKey(t, binary, database, args...) }
 	s.own = s.newKey()
 	args := []string{"--database", database, "--api-key", key, "--rate-limits", "off"}
 	if a.tls {
