@@ -69,7 +69,7 @@ var (
 
 // flagsOfOthers are flags in the deployed files that belong to other programs.
 var flagsOfOthers = []string{
-	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--detach", "--from", "--from-literal", "--host", "--interval", "--maxmemory", "--maxmemory-policy",
+	"--always", "--appendonly", "--build", "--build-arg", "--chown", "--config-file", "--detach", "--from", "--from-literal", "--host", "--interval", "--maxmemory", "--maxmemory-policy",
 	"--now", "--platform", "--rm", "--save", "--start-period", "--tags", "--username",
 }
 

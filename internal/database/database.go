@@ -49,6 +49,8 @@ type Watch struct {
 	Batched func(creates int)
 	// Lost reports that the SQLite file has been moved or deleted. A nil problem means that the file is back.
 	Lost func(problem error)
+	// Replaced reports that a PostgreSQL still answers as the primary after another one has become the primary.
+	Replaced func(problem error)
 	// Indexing reports how many animals of the SQLite file have to be indexed before a search finds them, if they are very
 	// many, and 0 at the end.
 	Indexing func(left int64)
@@ -106,7 +108,7 @@ func (f Flags) openSQLite(ctx context.Context, path string, why Purpose, w Watch
 func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage, error) {
 	db, err := postgres.Open(ctx, postgres.Config{
 		URL: f.Database, Environment: f.Environment, Create: why.create || why.migrate, Migrate: why.migrate,
-		Batched: w.Batched, Watch: w.Watch,
+		Batched: w.Batched, Watch: w.Watch, Replaced: w.Replaced,
 	})
 	if err != nil {
 		return nil, err

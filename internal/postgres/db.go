@@ -23,9 +23,9 @@ import (
 
 // Config says which database to open, and for what.
 type Config struct {
-	// URL has the form postgres://user:password@host:port/name. It may name several hosts, as host:port,host:port. They
-	// are tried in that order, and the primary is used, so a failover needs no restart. The URL may set everything that
-	// pgx reads from it, such as sslmode, pool_max_conns and statement_timeout.
+	// URL has the form postgres://user:password@host:port/name. It may name several hosts, as host:port,host:port, in any
+	// order. The primary is used, so a failover needs no restart. The URL may set everything that pgx reads from it, such as
+	// sslmode, pool_max_conns and statement_timeout.
 	URL         string
 	Environment petstore.Environment
 	// Create fills an empty database. Without Create, Open refuses it.
@@ -34,7 +34,10 @@ type Config struct {
 	Migrate bool
 	// Batched, if not nil, is called after each statement that creates animals, with their number.
 	Batched func(creates int)
-	Watch   petstore.Watch
+	// Replaced, if not nil, is called when a host of the URL still answers as the primary after another host has become the
+	// primary.
+	Replaced func(problem error)
+	Watch    petstore.Watch
 	// timeout bounds every call. Zero means callTimeout. Only tests set it.
 	timeout time.Duration
 }
@@ -43,6 +46,7 @@ type Config struct {
 // another replica has acknowledged.
 type DB struct {
 	pool     *pgxpool.Pool
+	cluster  *cluster
 	timeouts timeouts
 	batched  func(creates int)
 	watch    petstore.Watch
@@ -75,7 +79,7 @@ var _ petstore.Database = (*DB)(nil)
 
 const (
 	// maxConns is the size of a replica's pool, unless pool_max_conns in the URL sets another. Eight are enough, because a
-	// whole group of calls needs one connection, and twelve replicas fit into PostgreSQL's default limit of 100 connections.
+	// whole group of calls needs one connection, and ten replicas fit into PostgreSQL's default limit of 100 connections.
 	maxConns = 8
 	// maxBatch bounds the calls that share a statement. Fewer calls than that wait at any time. So if the database hangs, no
 	// call waits for more than the running group and the next one.
@@ -111,15 +115,22 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	cluster, err := joinCluster(ctx, config, cfg.Replaced)
+	if err != nil {
+		return nil, refusal(config.ConnConfig, err)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
+		cluster.close()
 		return nil, err
 	}
 	if err := migrate(ctx, pool, cfg); err != nil {
 		pool.Close()
+		cluster.close()
 		return nil, refusal(config.ConnConfig, err)
 	}
-	db := &DB{pool: pool, timeouts: cfg.timeouts(), batched: cfg.Batched, watch: cfg.Watch}
+	cluster.watch()
+	db := &DB{pool: pool, cluster: cluster, timeouts: cfg.timeouts(), batched: cfg.Batched, watch: cfg.Watch}
 	db.creates = batch.NewWriter(maxBatch, db.createBatch)
 	db.updates = batch.NewWriter(maxChanges, db.updateBatch)
 	db.changes = batch.NewWriter(maxChanges, db.changeBatch)
@@ -205,6 +216,7 @@ func (db *DB) Close() error {
 	for _, lane := range db.lanes {
 		lane.Close()
 	}
+	db.cluster.close()
 	released := make(chan struct{})
 	go func() {
 		db.pool.Close()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -134,11 +133,11 @@ func connectRefusal(name string, config *pgx.ConnConfig, err error) error {
 }
 
 func hosts(config *pgx.ConnConfig) []string {
-	all := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
-	for _, other := range config.Fallbacks {
-		all = append(all, net.JoinHostPort(other.Host, strconv.Itoa(int(other.Port))))
+	var all []string
+	for _, m := range members(config) {
+		all = append(all, m.address)
 	}
-	return slices.Compact(all) // the driver lists a host twice if TLS is optional
+	return all
 }
 
 // oneLine joins the lines of an error. Such an error has one line for each host.

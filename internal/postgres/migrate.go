@@ -63,6 +63,12 @@ func Check(ctx context.Context, cfg Config) (schema, known int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*cfg.timeouts().call)
 	defer cancel()
+	cluster, err := joinCluster(ctx, config, nil)
+	if err != nil {
+		return 0, 0, refusal(config.ConnConfig, err)
+	}
+	defer cluster.close()
+	cluster.order(config.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return 0, 0, refusal(config.ConnConfig, err)

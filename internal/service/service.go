@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.opentelemetry.io/otel/trace"
 
 	"petstore/internal/database"
@@ -93,6 +94,7 @@ func (s *service) openStorage(ctx context.Context) (err error) {
 	registerCertificate(s.registry, s.settings.tls, s.log.Logger)
 	watch := watchStorage(s.registry)
 	watch.Lost = func(problem error) { reportLostFile(s.log.Logger, problem) }
+	watch.Replaced = reportReplaced(s.registry, s.log.Logger)
 	watch.Indexing = func(left int64) { reportIndexing(s.log.Logger, left) }
 	if s.storage, err = s.Open(ctx, database.ToServe, watch); err != nil {
 		return err
@@ -111,6 +113,19 @@ func reportLostFile(log *slog.Logger, problem error) {
 		return
 	}
 	log.Error("the database file is missing; nothing can be stored", "cause", problem.Error())
+}
+
+// reportReplaced registers the metric for primaries that another one has replaced, and returns the function that counts and
+// logs them.
+func reportReplaced(registry *prometheus.Registry, log *slog.Logger) func(problem error) {
+	replaced := promauto.With(registry).NewCounter(prometheus.CounterOpts{
+		Name: "petstore_replaced_primaries_total",
+		Help: "PostgreSQL servers that still answered as the primary after another one had become the primary.",
+	})
+	return func(problem error) {
+		replaced.Inc()
+		log.Error("a primary that another one has replaced still answers; this replica no longer uses it", "cause", problem.Error())
+	}
 }
 
 // reportIndexing logs how a long indexing of the animals proceeds.

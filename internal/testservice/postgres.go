@@ -111,6 +111,17 @@ func StartPostgresIn(t testing.TB, folder string, settings ...string) *PostgresS
 	return s
 }
 
+// StartForeignPostgres is like StartPostgres, but the server has a system identifier of its own. All other servers share
+// one, as the servers of one cluster do.
+func StartForeignPostgres(t testing.TB) *PostgresServer {
+	t.Helper()
+	s := newPostgres(t, folder(t, "postgres"))
+	s.initdb(t, s.data())
+	s.Start(t)
+	t.Cleanup(func() { s.discard(t) })
+	return s
+}
+
 func newPostgres(t testing.TB, folder string, settings ...string) *PostgresServer {
 	t.Helper()
 	initdb := program("initdb")
@@ -167,8 +178,7 @@ func (s *PostgresServer) initialize(t testing.TB) {
 			t.Fatalf("the owner of the folder of PostgreSQL cannot be changed: %v", err)
 		}
 		data := filepath.Join(dir, "data")
-		s.run(t, "initdb", "--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
-			"--no-sync", "--wal-segsize=1")
+		s.initdb(t, data)
 		initialData.data = data
 	}
 	copying := exec.Command("cp", "-Rp", initialData.data, s.data())
@@ -176,6 +186,11 @@ func (s *PostgresServer) initialize(t testing.TB) {
 	if out, err := copying.CombinedOutput(); err != nil {
 		t.Fatalf("the data of PostgreSQL cannot be copied: %v\n%s", err, out)
 	}
+}
+
+func (s *PostgresServer) initdb(t testing.TB, data string) {
+	t.Helper()
+	s.run(t, "initdb", "--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--wal-segsize=1")
 }
 
 // Start starts the server, also after Stop or Kill. It returns when the server answers.
