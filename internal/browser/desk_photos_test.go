@@ -91,6 +91,16 @@ func TestALargePhotoIsSentSmallAndUpright(t *testing.T) {
 	page.Wait(showsExactly("Olive"))
 }
 
+func TestSigningOutLeavesNothingOfAnAnimalWithPhotos(t *testing.T) {
+	_, page := openDesk(t, "?animal=1", animal("Olive", "available"))
+	page.Wait(isAvailable)
+	page.Choose("#photo-files", pictureFile(t, "small.jpg", 300, 200, 0))
+	page.Wait(hasPhotos(1))
+	page.Click("#change-key")
+	page.Click("#forget-key")
+	page.Wait(asksForKey + ` && !animal.checkVisibility() && !cover.checkVisibility()`)
+}
+
 func TestPhotosAreDroppedAndPasted(t *testing.T) {
 	s, page := openDesk(t, "?animal=1", animal("Olive", "available"))
 	page.Wait(isAvailable)

@@ -75,6 +75,7 @@ export const view = {
   /** Shows nothing, because loading failed. */
   clear() {
     section.ariaBusy = null;
+    details = noDetails();
     show({});
   },
 
