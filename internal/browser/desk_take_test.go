@@ -48,6 +48,7 @@ func TestEverythingThatWasFoundIsPrinted(t *testing.T) {
 	page.Wait(`printed.querySelector(".kennel .portrait").childElementCount > 2`)
 	page.Media("print")
 	page.Wait(`paper.checkVisibility() && !document.querySelector("main").checkVisibility()`)
+	page.Legible("the kennel cards")
 	testservice.Eval[bool](page, `dispatchEvent(new Event("afterprint"))`)
 	page.Wait(`!paper.checkVisibility() && document.querySelector("main").checkVisibility()`)
 }
