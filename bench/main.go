@@ -24,11 +24,11 @@ import (
 // root is the path from the bench to the folder of petstore's module.
 const root = ".."
 
-// commands are the commands of the bench besides measuring everything. For load, bare and plain, the bench starts itself as
+// commands are the commands of the bench besides measuring everything. For load, bare, plain and ceiling, the bench starts itself as
 // another process. The load, and the services that petstore is compared with, then run in their own processes.
 var commands = map[string]func(args []string) error{
 	"soak": runSoak, "soak-page": runSoakPage,
-	"load": runLoad, "bare": runBare, "plain": runPlain,
+	"load": runLoad, "bare": runBare, "plain": runPlain, "ceiling": runCeiling,
 }
 
 func main() {

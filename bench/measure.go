@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"petstore/bench/baseline"
 	"petstore/bench/load"
 	"petstore/bench/report"
 )
@@ -87,7 +89,7 @@ func (b *bench) measureInTurn(services []*service, groups [][]report.Line, round
 }
 
 // takes reports whether the service takes part in a measurement. At few connections, peers only create animals, and nothing
-// sends an Idempotency-Key.
+// sends an Idempotency-Key. A ceiling is measured where targets are: at one connection, and at many.
 func (s *service) takes(key report.Key) bool {
 	switch {
 	case s.lines[key.Line] == nil:
@@ -96,6 +98,9 @@ func (s *service) takes(key report.Key) bool {
 		return true
 	case s.Peer:
 		return key.Line == report.Create
+	}
+	if key.Connections > 1 && strings.HasPrefix(s.ID, report.Ceiling) {
+		return false
 	}
 	return key.Line != report.CreateKeyed && key.Line != report.UpdateKeyed
 }
@@ -159,12 +164,44 @@ func (b *bench) measureGrowth() error {
 			b.services = append(b.services, s)
 			fmt.Printf("%s: added %s rows in %.0f s\n", s.Name, report.Count(rows), time.Since(began).Seconds())
 		}
+		if store.ID == report.SQLite {
+			if err := b.measureEngine(b.services[len(b.services)-1]); err != nil {
+				return err
+			}
+		}
 		if err := b.measureInTurn(b.services, slices.Collect(slices.Chunk(report.Growing, 1)), b.run.Settings.Rounds, report.Key{Connections: report.Busy}); err != nil {
 			return err
 		}
 		b.stopServices()
 	}
 	return nil
+}
+
+// measureEngine measures how fast SQLite alone reads the file of a petstore. It adds the minimal program on the same file to
+// the services.
+func (b *bench) measureEngine(s *service) error {
+	path := filepath.Join(s.dir, "petstore.db")
+	for round := range b.run.Settings.Rounds {
+		for _, line := range []string{report.Distinct, report.Get} {
+			n, err := baseline.Engine(path, s.rows, line == report.Distinct, b.run.Settings.Duration)
+			if err != nil {
+				return err
+			}
+			shot := report.Shot{Key: report.Key{Subject: report.Engine, Line: line, Connections: report.Busy, Rows: s.rows}, Round: round}
+			shot.Requests, shot.Elapsed = n, b.run.Settings.Duration
+			b.run.Shots = append(b.run.Shots, shot)
+		}
+	}
+	minimal := b.newService(report.Subject{ID: report.Ceiling + s.ID, Name: "ceiling, SQLite"}, lines{})
+	minimal.rows = s.rows
+	for _, line := range []string{report.Hot, report.Distinct, report.Get} {
+		minimal.lines[line] = s.lines[line]
+	}
+	_, err := minimal.launch(selfCommand("ceiling", minimal.address, "sqlite:"+path))
+	if err == nil {
+		b.services = append(b.services, minimal)
+	}
+	return err
 }
 
 // measureReplicas measures increasing numbers of replicas behind HAProxy. The replicas share one PostgreSQL and one Redis.

@@ -36,12 +36,18 @@ func (b *bench) startSubjects(peers bool) error {
 			Detail: "bare that also sends the headers of petstore's hot page, always the same: what headers cost"}, lines{report.Hot: sqlite.lines[report.Hot]})
 	})
 	b.add(sqlite)
-	b.addOrLeaveOut("petstore on PostgreSQL and Redis", func() (*service, error) {
+	var postgres *service
+	b.addOrLeaveOut("petstore on PostgreSQL and Redis", func() (_ *service, err error) {
 		if err := b.startStores(); err != nil {
 			return nil, err
 		}
-		return b.petstore(report.Postgres, "lines", rows)
+		postgres, err = b.petstore(report.Postgres, "lines", rows)
+		return postgres, err
 	})
+	b.addOrLeaveOut("the ceiling on SQLite", func() (*service, error) { return b.ceiling(sqlite) })
+	if postgres != nil {
+		b.addOrLeaveOut("the ceiling on PostgreSQL", func() (*service, error) { return b.ceiling(postgres) })
+	}
 	b.addOrLeaveOut("plain Go on SQLite", b.plainSQLite)
 	if b.redis != nil {
 		b.addOrLeaveOut("plain Go on PostgreSQL", b.plainPostgres)
@@ -156,6 +162,32 @@ func (b *bench) newPeer(id, name string, requests lines) *service {
 	return b.newService(report.Subject{ID: id, Name: name, Peer: true}, requests)
 }
 
+// ceiling starts the minimal program that has the store of a petstore. It gives the same answers.
+func (b *bench) ceiling(petstore *service) (*service, error) {
+	s := b.newService(report.Subject{ID: report.Ceiling + petstore.ID, Name: "ceiling, SQLite",
+		Detail: "a minimal program: net/http, petstore's driver, tables and durability, shared commits, the newest animals in memory; no keys, limits, log, metrics, events or search"},
+		petstoreLines(rows))
+	delete(s.lines, report.CreateKeyed)
+	delete(s.lines, report.UpdateKeyed)
+	if petstore.ID == report.Postgres {
+		s.Name, s.stores = "ceiling, PostgreSQL", []int{b.postgres.Pid}
+		s.Detail = "the same with pgx: calls that arrive together share a round trip; nothing in memory, no triggers, no Redis"
+	}
+	url, err := b.seed(s, "ceiling", rows)
+	if err == nil && petstore.ID == report.Postgres {
+		err = b.postgres.sql("ceiling", baseline.PrepareCeiling)
+		url += "&plan_cache_mode=force_generic_plan&enable_seqscan=off&enable_sort=off&jit=off"
+	}
+	if _, err = s.startAndCheck(selfCommand("ceiling", s.address, url), err); err != nil {
+		return nil, err
+	}
+	if err := s.checkAgainst(petstore); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s gives other answers than petstore: %w", s.Name, err)
+	}
+	return s, nil
+}
+
 func (b *bench) plainSQLite() (*service, error) {
 	s := b.newPeer(report.Plain+report.SQLite, "plain Go, SQLite", simpleLines(rows))
 	s.Detail = "net/http by hand with petstore's driver, table and durability; one query a request, every create commits by itself; keys in a map, no limits, log or metrics"
@@ -177,6 +209,15 @@ func (b *bench) plainPostgres() (*service, error) {
 // runPlain runs the plain service. The arguments are the address, the database and the key.
 func runPlain(args []string) error {
 	handler, err := baseline.Plain(args[1], args[2])
+	if err != nil {
+		return err
+	}
+	return http.ListenAndServe(args[0], handler)
+}
+
+// runCeiling runs the minimal program. The arguments are the address and the database.
+func runCeiling(args []string) error {
+	handler, err := baseline.Ceiling(args[1])
 	if err != nil {
 		return err
 	}

@@ -173,6 +173,25 @@ func (r *Run) Requests() (n int64) {
 	return n
 }
 
+// EngineAlone returns how fast SQLite without HTTP reads the most animals, or nil if that was not measured.
+func (r *Run) EngineAlone() *struct {
+	Rows        int64
+	Gets, Pages Figures
+} {
+	alone := struct {
+		Rows        int64
+		Gets, Pages Figures
+	}{Rows: r.Settings.Growth[len(r.Settings.Growth)-1]}
+	key := Key{Subject: Engine, Line: Get, Connections: Busy, Rows: alone.Rows}
+	alone.Gets = r.Cell(key).Of("throughput")
+	key.Line = Distinct
+	alone.Pages = r.Cell(key).Of("throughput")
+	if len(alone.Gets) == 0 {
+		return nil
+	}
+	return &alone
+}
+
 // need is what a number of replicas would need if each replica kept one processor busy.
 type need struct {
 	Replicas                  int

@@ -61,6 +61,7 @@ const (
 	Bare, Dressed    = "bare", "dressed" // Dressed is the bare handler with petstore's headers
 	SQLite, Postgres = "sqlite", "postgres"
 	Plain, Ceiling   = "plain-", "ceiling-" // the beginnings of ids; the name of the store follows
+	Engine           = "engine"             // SQLite without HTTP
 )
 
 // Line is a kind of load, such as lists or creates.
@@ -187,6 +188,12 @@ func (r *Run) Cell(key Key) Cell {
 		}
 	}
 	return cell
+}
+
+// Beside returns the throughput of another subject for the same key.
+func (r *Run) Beside(subject string, key Key) Figures {
+	key.Subject = subject
+	return r.Cell(key).Of("throughput")
 }
 
 // subject returns the subject with that id. If the bench left the subject out, the result has no name.

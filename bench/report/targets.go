@@ -69,12 +69,17 @@ func (r *Run) Targets(store string) (targets []Target) {
 	at := func(line string, connections int, rows int64) Key {
 		return Key{Subject: store, Line: line, Connections: connections, Rows: rows}
 	}
+	ceiling := func(key Key) Key {
+		key.Subject = Ceiling + store
+		return key
+	}
 	// add adds a target for the ratio of two keys.
 	add := func(name, unit string, goal float64, key, other Key) {
-		ceiling := key
-		ceiling.Subject = Ceiling + store
-		targets = append(targets, Target{Name: name, Unit: unit, subject: r.subject(store), goal: goal,
-			Got: r.against("throughput", key, other), Ceiling: r.against("throughput", ceiling, other)})
+		t := Target{Name: name, Unit: unit, subject: r.subject(store), goal: goal, Got: r.against("throughput", key, other)}
+		if other.Subject != store {
+			t.Ceiling = r.against("throughput", ceiling(key), other)
+		}
+		targets = append(targets, t)
 	}
 	for _, g := range goals {
 		for _, line := range Lines {
@@ -100,15 +105,13 @@ func (r *Run) Targets(store string) (targets []Target) {
 	// An inventory once took 3.9 times as long as a get. Half of that is the goal.
 	inventory, get := at(Inventory, 1, 0), at(Get, 1, 0)
 	targets = append(targets, Target{Name: "inventory, 1 connection, beside a get: p50", Unit: "of a get", subject: r.subject(store),
-		goal: 1.97, most: true, Got: r.against("p50", inventory, get)})
+		goal: 1.97, most: true, Got: r.against("p50", inventory, get), Ceiling: r.against("p50", ceiling(inventory), get)})
 	rows := r.Settings.Growth
 	for _, line := range Growing {
 		key := at(line.ID, Busy, rows[len(rows)-1])
 		name := line.Name + ", on " + Count(key.Rows) + " rows"
 		if store == SQLite && line.ID != Inventory {
-			ceiling := key
-			ceiling.Subject = Ceiling + store
-			add(name, "of the ceiling", 0.90, key, ceiling)
+			add(name, "of the ceiling", 0.90, key, ceiling(key))
 			continue
 		}
 		fewest := key
