@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,109 +10,126 @@ import (
 	"petstore/internal/petstore"
 )
 
-// A change of one animal is one statement if no order is in its way and nobody else has locked the animal. The statement
-// skips a locked animal, so it never waits. So any number of changes can share a transaction, in any order, without
-// delaying each other. A change that its statement could not make gets a transaction of its own.
-const (
-	deleteIfFree = `
-		WITH free AS (SELECT id FROM pets WHERE id = $1 AND status <> 2 FOR UPDATE SKIP LOCKED)
-		DELETE FROM pets USING free WHERE pets.id = free.id
-		RETURNING pets.id`
+// Changes that arrive together share a transaction, and those of the same kind a statement, so that the triggers run once for
+// all of them. A statement makes a change if no order is in its way and nobody else has locked the animal. It skips a locked
+// animal, so it never waits. A change that its statement could not make gets a transaction of its own.
 
-	placeIfFree = `
-		WITH free AS (
-			SELECT id FROM pets WHERE id = $1 AND status = 1 FOR UPDATE SKIP LOCKED
-		), held AS (
-			UPDATE pets SET status = 2 FROM free WHERE pets.id = free.id RETURNING pets.id
-		)
-		INSERT INTO orders (pet_id, status, reference, created_at, expires_at)
-		SELECT id, 1, $2, ` + nowMillis + `, ` + nowMillis + ` + $3 FROM held
-		RETURNING id, created_at`
-
-	closeIfFree = `
-		WITH held AS (
-			SELECT pets.id FROM orders JOIN pets ON pets.id = pet_id
-			WHERE orders.id = $1 AND orders.status = 1 FOR UPDATE OF pets SKIP LOCKED
-		), closed AS (
-			UPDATE orders SET status = $2, closed_at = ` + nowMillis + ` FROM held
-			WHERE orders.id = $1 AND status = 1 AND expires_at > ` + nowMillis + `
-			RETURNING orders.*
-		), left_as AS (
-			UPDATE pets SET status = $3 FROM closed WHERE pets.id = pet_id
-		)
-		` + orderColumns + ` FROM closed`
-)
-
-// change is a statement that returns a row if it changed something.
+// change is a change of one animal or one order.
 type change struct {
-	sql  string
-	args []any
-	scan func(pgx.Row) error
+	*changeKind
+	id    int64
+	once  *petstore.Idempotency
+	patch petstore.PetPatch
+	order petstore.NewOrder
+	to    petstore.OrderStatus
+}
+
+// changeKind says how changes of a kind are made.
+type changeKind struct {
+	// sql is a statement that returns a row for each change that it made. Its first parameters are the ids, and the owners and
+	// keys of idempotency records.
+	sql string
+	// columns returns the other parameters.
+	columns func(changes []change) []any
+	// scan reads a row. It returns the id and the answer of the change.
+	scan func(row pgx.CollectableRow, find func(id int64) change) (id int64, answer any, err error)
 }
 
 // tryChange makes a change, together with all changes that arrive at the same time. It reports whether it made the change.
-func (db *DB) tryChange(ctx context.Context, c change) (done bool, err error) {
+func tryChange[T any](ctx context.Context, db *DB, c change) (answer T, done bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return false, failure(err)
+		return answer, false, failure(err)
 	}
 	// Once its change is accepted, a caller waits for the result even if ctx ends.
-	done, err = db.changes.Do(context.Background(), c)
-	if isFaulty(err) {
-		return false, nil
+	made, err := db.changes.Do(context.Background(), c)
+	if mustSeparate(err) {
+		return answer, false, nil
 	}
-	return done, writeFailure(err)
+	answer, done = made.(T)
+	return answer, done, writeFailure(err)
 }
 
-// isFaulty reports whether one of the changes in a transaction is faulty, so that each needs a transaction of its own.
-func isFaulty(err error) bool {
+// mustSeparate reports whether a transaction failed because of one of the writes in it, so that each needs a transaction of its
+// own.
+func mustSeparate(err error) bool {
 	state := sqlState(err)
-	return state != "" && slices.Contains(programFaults, state[:2])
+	return state == lockNotAvailable || state != "" && slices.Contains(programFaults, state[:2])
 }
 
-// changeBatch makes changes in one transaction and one round trip.
-func (db *DB) changeBatch(changes []change) ([]bool, error) {
-	done := make([]bool, len(changes))
+// changeBatch makes changes in one transaction. It takes one round trip, or two if there are idempotency keys. It returns nil
+// for a change that it did not make.
+func (db *DB) changeBatch(changes []change) ([]any, error) {
+	answers := make([]any, len(changes))
+	order := inOrderOfKeys(len(changes), func(i int) *petstore.Idempotency { return changes[i].once })
 	batch := &pgx.Batch{}
-	for _, c := range changes {
-		batch.Queue(c.sql, c.args...)
+	for _, round := range changeRounds(changes, order) {
+		round.queue(batch, changes, answers)
 	}
+	keyed := slices.DeleteFunc(order, func(i int) bool { return changes[i].once == nil })
 	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
-		results := conn.SendBatch(ctx, batch)
-		for i, c := range changes {
-			err := c.scan(results.QueryRow())
-			if done[i] = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
-				results.Close()
-				return err
-			}
+		if len(keyed) == 0 {
+			return conn.SendBatch(ctx, batch).Close()
 		}
-		return results.Close()
+		return sendOnce(ctx, conn, batch, changes, keyed, answers)
 	})
-	return done, err
+	return answers, err
 }
 
-func (db *DB) tryDelete(ctx context.Context, id int64) (done bool, err error) {
-	return db.tryChange(ctx, change{deleteIfFree, []any{id}, func(row pgx.Row) error { return row.Scan(&id) }})
+// round has the changes of a statement, none of which are of the same animal or order.
+type round struct {
+	*changeKind
+	changes  []change
+	position map[int64]int // by the id of the animal or the order
 }
 
-func (db *DB) tryPlace(ctx context.Context, order petstore.NewOrder) (placed petstore.Order, done bool, err error) {
-	done, err = db.tryChange(ctx, change{
-		placeIfFree, []any{order.PetID, order.Reference, order.Hold.Milliseconds()},
-		func(row pgx.Row) (err error) {
-			var id, at int64
-			if err := row.Scan(&id, &at); err != nil {
+// changeRounds divides the changes at these positions into rounds.
+func changeRounds(changes []change, positions []int) (rounds []*round) {
+	type subject struct {
+		kind *changeKind
+		id   int64
+	}
+	type turn struct {
+		kind *changeKind
+		n    int
+	}
+	earlier := make(map[subject]int, len(positions)) // how many changes there are so far
+	byTurn := map[turn]*round{}
+	for _, position := range positions {
+		c := changes[position]
+		at := turn{c.changeKind, earlier[subject{c.changeKind, c.id}]}
+		earlier[subject{c.changeKind, c.id}]++
+		r := byTurn[at]
+		if r == nil {
+			r = &round{changeKind: c.changeKind, position: map[int64]int{}}
+			byTurn[at] = r
+			rounds = append(rounds, r)
+		}
+		r.changes, r.position[c.id] = append(r.changes, c), position
+	}
+	return rounds
+}
+
+// queue adds the statement of the round to a batch. Its answers go to the positions of the changes.
+func (r *round) queue(batch *pgx.Batch, changes []change, answers []any) {
+	keys := keyColumns(column(r.changes, func(c change) *petstore.Idempotency { return c.once }))
+	args := []any{column(r.changes, func(c change) int64 { return c.id }), keys[0], keys[1]}
+	batch.Queue(r.sql, append(args, r.columns(r.changes)...)...).Query(func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			id, answer, err := r.scan(rows, func(id int64) change { return changes[r.position[id]] })
+			if err != nil {
 				return err
 			}
-			placed, err = order.Place(id, petstore.Pet{NewPet: petstore.NewPet{Status: petstore.Available}}, time.UnixMilli(at))
-			return err
-		},
+			answers[r.position[id]] = answer
+		}
+		return rows.Err()
 	})
-	return placed, done, err
 }
 
-func (db *DB) tryClose(ctx context.Context, id int64, to petstore.OrderStatus) (closed petstore.Order, done bool, err error) {
-	done, err = db.tryChange(ctx, change{
-		closeIfFree, []any{id, int16(to), int16(to.Leaves())},
-		func(row pgx.Row) (err error) { closed, err = scanOrder(row); return err },
-	})
-	return closed, done, err
+func column[T any](changes []change, of func(change) T) []T {
+	values := make([]T, len(changes))
+	for i, c := range changes {
+		values[i] = of(c)
+	}
+	return values
 }

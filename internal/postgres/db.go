@@ -50,9 +50,8 @@ type DB struct {
 	timeouts timeouts
 	batched  func(creates int)
 	watch    petstore.Watch
-	creates  *batch.Writer[petstore.NewPet, petstore.Pet]
-	updates  *batch.Writer[update, petstore.Pet]
-	changes  *batch.Writer[change, bool]
+	creates  *batch.Writer[create, petstore.Pet]
+	changes  *batch.Writer[change, any]
 	gets     *batch.Writer[int64, petstore.Pet]
 	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
 	lanes    [laneCount]*batch.Writer[petstore.PetQuery, []petstore.Pet]
@@ -84,7 +83,7 @@ const (
 	// maxBatch bounds the calls that share a statement. Fewer calls than that wait at any time. So if the database hangs, no
 	// call waits for more than the running group and the next one.
 	maxBatch = 4096
-	// maxChanges bounds the changes of one transaction. Each change is a statement, and all must end before the timeout.
+	// maxChanges bounds the changes of one transaction, which must end before the timeout.
 	maxChanges = 1024
 	// laneCount is how many groups of pages are read at once, so that the database can use several processors.
 	laneCount = 4
@@ -132,7 +131,6 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	cluster.watch()
 	db := &DB{pool: pool, cluster: cluster, timeouts: cfg.timeouts(), batched: cfg.Batched, watch: cfg.Watch}
 	db.creates = batch.NewWriter(maxBatch, db.createBatch)
-	db.updates = batch.NewWriter(maxChanges, db.updateBatch)
 	db.changes = batch.NewWriter(maxChanges, db.changeBatch)
 	db.gets = batch.NewWriter(maxBatch, db.getBatch)
 	db.pages = batch.NewShared(db.listPage)
@@ -209,7 +207,6 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) Close() error {
 	db.stop()
 	db.creates.Close()
-	db.updates.Close()
 	db.changes.Close()
 	db.gets.Close()
 	db.expiries.Close()

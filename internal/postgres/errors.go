@@ -25,6 +25,7 @@ const (
 	insufficientPrivilege = "42501"
 	undefinedColumn       = "42703"
 	duplicateTable        = "42P07"
+	lockNotAvailable      = "55P03"
 	adminShutdown         = "57P01"
 	crashShutdown         = "57P02"
 )

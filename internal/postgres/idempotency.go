@@ -37,8 +37,7 @@ const (
 const purgeBatchSize = 1000
 
 // doOnce calls the function work in a transaction of its own. If a request with the same idempotency key was done before,
-// doOnce returns the result of that request instead. Requests with idempotency keys are not grouped: two replicas that use
-// the same keys in opposite orders would deadlock.
+// doOnce returns the result of that request instead.
 func doOnce[T any](ctx context.Context, db *DB, idempotency *petstore.Idempotency, work func(context.Context, pgx.Tx) (T, error)) (result T, replayed bool, err error) {
 	err = db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		result, replayed, err = recallOrDo(ctx, tx, idempotency, work)

@@ -160,16 +160,12 @@ func ordersQuery(q petstore.OrderQuery) (sql string, args []any) {
 	return stored(q.Status, ""), args
 }
 
-// PlaceOrder stores an order that holds an animal. The order gets a transaction of its own if it has an idempotency key, or
-// if its animal is locked or not available.
+// PlaceOrder stores an order that holds an animal. The order gets a transaction of its own if its idempotency key was used
+// before, or if its animal is locked or not available.
 func (db *DB) PlaceOrder(ctx context.Context, order petstore.NewOrder, idempotency *petstore.Idempotency) (placed petstore.Order, replayed bool, err error) {
-	done := false
-	if idempotency == nil {
-		placed, done, err = db.tryPlace(ctx, order)
-		ctx = detached(ctx)
-	}
+	placed, done, err := tryChange[petstore.Order](ctx, db, change{changeKind: places, id: order.PetID, order: order, once: idempotency})
 	if !done && err == nil {
-		placed, replayed, err = doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.placeOrder(ctx, tx, order) })
+		placed, replayed, err = doOnce(detached(ctx), db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Order, error) { return db.placeOrder(ctx, tx, order) })
 	}
 	if err == nil && !replayed {
 		db.watch.Order(petstore.Open, 1)
@@ -209,17 +205,14 @@ func (db *DB) UpdateOrder(ctx context.Context, id int64, patch petstore.OrderPat
 
 // CloseOrder locks the order's animal, and completes or cancels the order.
 func (db *DB) CloseOrder(ctx context.Context, id int64, to petstore.OrderStatus, idempotency *petstore.Idempotency) (petstore.Order, bool, error) {
-	if idempotency == nil {
-		closed, done, err := db.tryClose(ctx, id, to)
-		if done {
-			db.watch.Order(to, 1)
-		}
-		if done || err != nil {
-			return closed, false, err
-		}
-		ctx = detached(ctx)
+	closed, done, err := tryChange[petstore.Order](ctx, db, change{changeKind: closes, id: id, to: to, once: idempotency})
+	if done {
+		db.watch.Order(to, 1)
 	}
-	return db.changeOrder(ctx, id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Close(to, now) })
+	if done || err != nil {
+		return closed, false, err
+	}
+	return db.changeOrder(detached(ctx), id, idempotency, func(order petstore.Order, now time.Time) (petstore.Order, error) { return order.Close(to, now) })
 }
 
 // errOverdue means that the order must be stored as expired before anything else happens.

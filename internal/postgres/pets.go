@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"petstore/internal/petstore"
 )
@@ -23,18 +22,6 @@ const (
 		WHERE (status, id) < ($3, $1) AND status >= $3 ORDER BY status DESC, id DESC LIMIT $2`
 
 	selectPetsByID = "SELECT id, name, category_id, status FROM pets WHERE id = ANY ($1)"
-
-	// SQL does not define the order of the rows of RETURNING, so the ids are assigned to the positions before anything is
-	// stored.
-	insertPets = `
-		WITH fresh AS MATERIALIZED (
-			SELECT nextval('pets_id') AS id, pet.*
-			FROM unnest($1::text[], $2::bigint[], $3::smallint[]) WITH ORDINALITY AS pet (name, category_id, status, position)
-		), stored AS (
-			INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
-			SELECT id, name, category_id, status FROM fresh
-		)
-		SELECT id FROM fresh ORDER BY position`
 
 	updatePet = "UPDATE pets SET name = $2, category_id = $3, status = $4 WHERE id = $1"
 	deletePet = "DELETE FROM pets WHERE id = $1"
@@ -166,74 +153,14 @@ func (db *DB) getBatch(ids []int64) ([]petstore.Pet, error) {
 	return pets, err
 }
 
-// CreatePet stores an animal, together with the animals that others create at the same time.
-func (db *DB) CreatePet(ctx context.Context, pet petstore.NewPet, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
-	if idempotency != nil {
-		return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
-			made := petstore.Pet{NewPet: pet}
-			err := tx.QueryRow(ctx, insertPets, []string{pet.Name}, []int64{pet.CategoryID}, []int16{int16(pet.Status)}).Scan(&made.ID)
-			return made, err
-		})
-	}
-	if err := ctx.Err(); err != nil {
-		return petstore.Pet{}, false, failure(err)
-	}
-	// Once its animal is accepted, a caller waits for the result even if ctx ends.
-	created, err := db.creates.Do(context.Background(), pet)
-	return created, false, writeFailure(err)
-}
-
-// AddPets stores animals in one transaction.
-func (db *DB) AddPets(ctx context.Context, pets []petstore.NewPet, idempotency *petstore.Idempotency) (bool, error) {
-	_, replayed, err := doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (int, error) {
-		names, categories, statuses := petColumns(pets)
-		_, err := tx.Exec(ctx, insertPets, names, categories, statuses)
-		return len(pets), err
-	})
-	return replayed, err
-}
-
-// petColumns returns the parameters of insertPets.
-func petColumns(pets []petstore.NewPet) (names []string, categories []int64, statuses []int16) {
-	names, categories, statuses = make([]string, len(pets)), make([]int64, len(pets)), make([]int16, len(pets))
-	for i, pet := range pets {
-		names[i], categories[i], statuses[i] = pet.Name, pet.CategoryID, int16(pet.Status)
-	}
-	return names, categories, statuses
-}
-
-// createBatch stores animals in one statement.
-func (db *DB) createBatch(pets []petstore.NewPet) ([]petstore.Pet, error) {
-	names, categories, statuses := petColumns(pets)
-	created := make([]petstore.Pet, 0, len(pets))
-	err := db.write(context.Background(), func(ctx context.Context, conn *pgxpool.Conn) error {
-		rows, err := conn.Query(ctx, insertPets, names, categories, statuses)
-		if err != nil {
-			return err
-		}
-		var id int64
-		_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
-			created = append(created, petstore.Pet{ID: id, NewPet: pets[len(created)]})
-			return nil
-		})
-		return err
-	})
-	if db.batched != nil {
-		db.batched(len(pets))
-	}
-	return created, err
-}
-
 // UpdatePet changes an animal. It locks the animal, so that the second of two concurrent patches sees the result of the
 // first.
 func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, idempotency *petstore.Idempotency) (petstore.Pet, bool, error) {
-	if idempotency == nil {
-		if pet, done, err := db.tryUpdate(ctx, id, patch); done || err != nil {
-			return pet, false, err
-		}
-		ctx = detached(ctx)
+	pet, done, err := tryChange[petstore.Pet](ctx, db, change{changeKind: updates, id: id, patch: patch, once: idempotency})
+	if done || err != nil {
+		return pet, false, err
 	}
-	return doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
+	return doOnce(detached(ctx), db, idempotency, func(ctx context.Context, tx pgx.Tx) (petstore.Pet, error) {
 		before, holder, _, err := db.lockPetWithHolder(ctx, tx, id)
 		if err != nil {
 			return before, err
@@ -249,13 +176,11 @@ func (db *DB) UpdatePet(ctx context.Context, id int64, patch petstore.PetPatch, 
 
 // DeletePet removes an animal that no open order holds.
 func (db *DB) DeletePet(ctx context.Context, id int64, idempotency *petstore.Idempotency) (replayed bool, err error) {
-	if idempotency == nil {
-		if done, err := db.tryDelete(ctx, id); done || err != nil {
-			return false, err
-		}
-		ctx = detached(ctx)
+	_, done, err := tryChange[struct{}](ctx, db, change{changeKind: deletes, id: id, once: idempotency})
+	if done || err != nil {
+		return false, err
 	}
-	_, replayed, err = doOnce(ctx, db, idempotency, func(ctx context.Context, tx pgx.Tx) (nothing struct{}, err error) {
+	_, replayed, err = doOnce(detached(ctx), db, idempotency, func(ctx context.Context, tx pgx.Tx) (nothing struct{}, err error) {
 		_, holder, _, err := db.lockPetWithHolder(ctx, tx, id)
 		if err != nil {
 			return nothing, err

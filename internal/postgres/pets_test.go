@@ -84,10 +84,12 @@ func TestEveryReadWalksAnIndex(t *testing.T) {
 				{"(bigint, bigint, smallint)", selectPetsOfStatus, "(20000, 20, 3::smallint)", "pets_by_status"},
 				{"(bigint, bigint)", selectPets, "(20000, 20)", "pets_pkey"},
 				{"(bigint[])", selectPetsByID, "('{1, 2, 3}')", "pets_pkey"},
-				{"(bigint[], text[], bigint[], smallint[])", updateAllFree, "('{1, 2}', '{NULL, NULL}', '{1, 1}', '{NULL, NULL}')", "pets_pkey"},
-				{"(bigint)", deleteIfFree, "(1)", "pets_pkey"},
-				{"(bigint, text, bigint)", placeIfFree, "(1, '', 1)", "pets_pkey"},
-				{"(bigint, smallint, smallint)", closeIfFree, "(1, 2::smallint, 3::smallint)", "pets_pkey"},
+				{"(bigint[], text[], text[], text[], bigint[], smallint[])", updates.sql, "('{1, 2}', '{NULL, NULL}', '{NULL, NULL}', '{NULL, NULL}', '{1, 1}', '{NULL, NULL}')", "pets_pkey"},
+				{"(bigint[], text[], text[])", deletes.sql, "('{1}', '{NULL}', '{NULL}')", "pets_pkey"},
+				{"(bigint[], text[], text[], text[], bigint[])", places.sql, "('{1}', '{NULL}', '{NULL}', '{x}', '{1}')", "pets_pkey"},
+				{"(bigint[], text[], text[], smallint[], smallint[])", closes.sql, "('{1}', '{NULL}', '{NULL}', '{2}', '{3}')", "pets_pkey"},
+				{"(tid[], text[])", rememberAnswers, `('{"(0,1)"}', '{answer}')`, "Tid Scan on idempotency"},
+				{"(tid[])", giveBackKeys, `('{"(0,1)"}')`, "Tid Scan on idempotency"},
 			} {
 				plan := explain(t, db, read.types, read.sql, read.args)
 				if !strings.Contains(plan, read.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "Sort") {
