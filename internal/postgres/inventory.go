@@ -9,8 +9,9 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The trigger function count_pets, in the migrations, appends a row to the table inventory for every statement that changes
-// animals: by how much the number of animals of a status changed. Statements only append, so they never wait for each other.
+// The trigger function note_pets, in the migrations, adds to the rows of the table inventory by how much each statement changed
+// the number of animals of a status. It leaves out rows that other transactions have locked, so statements never wait for each
+// other.
 const (
 	selectInventory = "SELECT status, sum(delta)::bigint FROM inventory GROUP BY status"
 
@@ -60,8 +61,8 @@ func (db *DB) sumInventory(struct{}) (all petstore.Inventory, err error) {
 	return all, err
 }
 
-// foldInventory replaces deltas with their sums, so that the cost of an inventory does not depend on the number of animals.
-// New deltas, and deltas that another replica is folding, stay for the next call.
+// foldInventory replaces deltas with their sums if there are many: servers of the previous version append one for each
+// statement. New deltas, and deltas that another replica is folding, stay for the next call.
 func (db *DB) foldInventory(ctx context.Context) error {
 	for folded := foldBatchSize; folded == foldBatchSize; {
 		var deltas int

@@ -105,3 +105,21 @@ func TestTheCommandOfThePageCarriesEverySequenceOver(t *testing.T) {
 		t.Errorf("the next animal has the id %d", pet.ID)
 	}
 }
+
+func TestWritesThatFollowEachOtherShareTheRowsOfTheInventory(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := open(t, url)
+	holder := holdLocks(t, url, "INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 1)")
+	for range 20 {
+		pet := mustCreate(t, db)
+		noError(t, errorOf2(db.UpdatePet(t.Context(), pet.ID, petstore.PetPatch{Status: new(petstore.Sold)}, nil)))
+	}
+	noError(t, errorOf(holder.Exec(t.Context(), "COMMIT")))
+	var rows int
+	if err := db.pool.QueryRow(t.Context(), "SELECT count(*) FROM inventory").Scan(&rows); err != nil || rows > 3 {
+		t.Errorf("the inventory has %d rows, %v", rows, err)
+	}
+	if n, err := db.Inventory(t.Context()); err != nil || n != (petstore.Inventory{Available: 1, Sold: 20}) {
+		t.Errorf("the inventory is %+v, %v", n, err)
+	}
+}

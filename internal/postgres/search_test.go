@@ -413,3 +413,34 @@ func TestSearchesNeverMissAnAnimalWhileWordsAreStored(t *testing.T) {
 	stop()
 	storing.Wait()
 }
+
+func TestAChangedAnimalAddsItsWordsUntilItsBlockIsMadeAnew(t *testing.T) {
+	db := open(t, testservice.Postgres(t))
+	pet := mustCreate(t, db)
+	mustStoreWords(t, db)
+	words := func() (stored string, n int) {
+		err := db.pool.QueryRow(t.Context(), "SELECT words::text, length(words) FROM block_words").Scan(&stored, &n)
+		noError(t, err)
+		return stored, n
+	}
+	rename := func(name string) {
+		noError(t, errorOf2(db.UpdatePet(t.Context(), pet.ID, petstore.PetPatch{Name: &name}, nil)))
+		mustStoreWords(t, db)
+		if got := names(t, db, name); got != name {
+			t.Errorf("%q finds %q", name, got)
+		}
+	}
+	rename("Max")
+	if stored, _ := words(); stored != "'=7' 'max' 'rex'" {
+		t.Errorf("the words are %s", stored)
+	}
+	most, shrunk := 0, false
+	for i := range 200 {
+		rename(fmt.Sprint("Max", i))
+		_, n := words()
+		most, shrunk = max(most, n), shrunk || n == 2
+	}
+	if most > 70 || !shrunk {
+		t.Errorf("the block had up to %d words, and was made anew: %v", most, shrunk)
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"petstore/internal/petstore"
 )
 
-// The migration 0005_search.sql describes how the words of animals are stored: in blocks. Writers only mark blocks, which
-// costs a create next to nothing. Upkeep calls IndexWords to store the words. A search also reads the blocks that are
+// The migration 0005_search.sql describes how the words of animals are stored: in blocks. Writers only mark blocks, or animals
+// in them, which costs a create next to nothing. Upkeep calls IndexWords to store the words. A search also reads the blocks that are
 // marked, so it neither waits for IndexWords nor misses a write.
 const (
 	selectIndex = `
@@ -32,12 +32,15 @@ const (
 
 	moveIndex = "UPDATE settings SET value = $1 WHERE name = 'words_from'"
 
+	// A mark without an animal is of the whole block.
 	takeMarks = `
 		WITH taken AS (
 			DELETE FROM marked_blocks WHERE block = ANY (ARRAY(SELECT DISTINCT block FROM marked_blocks ORDER BY block DESC LIMIT $1))
-			RETURNING block
+			RETURNING block, pet_id
 		)
-		SELECT DISTINCT block FROM taken`
+		SELECT DISTINCT block, pet_id FROM taken`
+
+	selectFound = "SELECT " + foundColumns + " FROM pets WHERE id = ANY ($1)"
 
 	selectBlocks = `
 		SELECT pets.* FROM unnest($1::bigint[]) AS wanted (block) CROSS JOIN LATERAL (
@@ -48,12 +51,28 @@ const (
 
 	// A block that has the words already, and perhaps more, is not written.
 	storeWords = `
-		INSERT INTO block_words (block, words)
-		SELECT block, made.words FROM (
+		INSERT INTO block_words (block, words, made)
+		SELECT block, made.words, length(made.words) FROM (
 			SELECT block, array_to_tsvector(string_to_array(words, ' ')) AS words FROM unnest($1::bigint[], $2::text[]) AS made (block, words)
 		) AS made LEFT JOIN block_words AS stored USING (block)
 		WHERE stored.words IS NULL OR stored.words || made.words <> stored.words
-		ON CONFLICT (block) DO UPDATE SET words = excluded.words`
+		ON CONFLICT (block) DO UPDATE SET words = excluded.words, made = excluded.made`
+
+	// The statement adds words to blocks. It returns the blocks that must be made anew: they have no words yet, or they would
+	// have many words that their animals no longer have.
+	addWords = `
+		WITH grown AS MATERIALIZED (
+			SELECT added.block, stored.words || added.words AS words,
+				stored.words IS NULL OR length(stored.words || added.words) > 2 * stored.made + 64 AS outgrown
+			FROM (
+				SELECT block, array_to_tsvector(string_to_array(words, ' ')) AS words FROM unnest($1::bigint[], $2::text[]) AS added (block, words)
+			) AS added LEFT JOIN block_words AS stored ON stored.block = added.block AND stored.block = ANY ($1)
+			WHERE stored.words IS NULL OR stored.words || added.words <> stored.words
+		), stored AS (
+			UPDATE block_words SET words = grown.words FROM grown
+			WHERE block_words.block = grown.block AND block_words.block = ANY ($1) AND NOT outgrown
+		)
+		SELECT block FROM grown WHERE outgrown`
 )
 
 const (
@@ -94,22 +113,64 @@ func indexBatch(ctx context.Context, tx pgx.Tx, version int) (marks int, left in
 	if err != nil || !mine {
 		return 0, 0, err
 	}
-	rows, _ := tx.Query(ctx, takeMarks, indexBatchSize)
-	marked, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	marked, blocks, pets, err := takeMarked(ctx, tx)
 	if err != nil {
 		return 0, 0, err
 	}
 	// The animals are read after the marks were taken, so a change that is not seen leaves a mark.
-	words := blockWords{}
-	if err := words.read(ctx, tx, marked); err != nil {
+	outgrown, err := addAnimals(ctx, tx, pets)
+	if err != nil {
 		return 0, 0, err
 	}
-	if len(marked) < indexBatchSize && from > 0 {
+	words := blockWords{}
+	if err := words.readBlocks(ctx, tx, append(blocks, outgrown...)); err != nil {
+		return 0, 0, err
+	}
+	if marked < indexBatchSize && from > 0 {
 		if from, err = words.readBefore(ctx, tx, from); err != nil {
 			return 0, 0, err
 		}
 	}
-	return len(marked), from * blockSize, words.store(ctx, tx)
+	if len(words) > 0 {
+		_, err = tx.Exec(ctx, storeWords, words.columns()...)
+	}
+	return marked, from * blockSize, err
+}
+
+// takeMarked removes the marks of indexBatchSize blocks. It returns how many blocks had marks, those that were marked as a whole,
+// and the marked animals of the others.
+func takeMarked(ctx context.Context, tx pgx.Tx) (n int, blocks, pets []int64, err error) {
+	marked := map[int64][]int64{}
+	rows, _ := tx.Query(ctx, takeMarks, indexBatchSize)
+	var block int64
+	var pet *int64
+	_, err = pgx.ForEachRow(rows, []any{&block, &pet}, func() error {
+		if pet == nil {
+			blocks = append(blocks, block)
+			pet = new(int64(-1))
+		}
+		marked[block] = append(marked[block], *pet)
+		return nil
+	})
+	for _, ids := range marked {
+		if !slices.Contains(ids, -1) {
+			pets = append(pets, ids...)
+		}
+	}
+	return len(marked), blocks, pets, err
+}
+
+// addAnimals adds the words of animals to their blocks. It returns the blocks that must be made anew.
+func addAnimals(ctx context.Context, tx pgx.Tx, ids []int64) (outgrown []int64, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	words := blockWords{}
+	if err := words.read(ctx, tx, selectFound, ids); err != nil {
+		return nil, err
+	}
+	rows, _ := tx.Query(ctx, addWords, words.columns()...)
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
 // lockIndex reports whether the transaction may store words, and returns the first block that has them. If the words were
@@ -138,6 +199,10 @@ type blockWords map[int64]map[string]bool
 
 func (b blockWords) add(pet foundPet) {
 	words := b[pet.ID/blockSize]
+	if words == nil {
+		words = map[string]bool{}
+		b[pet.ID/blockSize] = words
+	}
 	for _, word := range petstore.WordsOfPet(pet.Name, pet.breed) {
 		words[word] = true
 	}
@@ -148,12 +213,17 @@ func (b blockWords) add(pet foundPet) {
 // digits.
 func categoryWord(id int64) string { return "=" + strconv.FormatInt(id, 10) }
 
-// read adds the words of blocks.
-func (b blockWords) read(ctx context.Context, tx pgx.Tx, blocks []int64) error {
+// readBlocks adds the words of blocks, even of those without animals.
+func (b blockWords) readBlocks(ctx context.Context, tx pgx.Tx, blocks []int64) error {
 	for _, block := range blocks {
 		b[block] = map[string]bool{}
 	}
-	rows, err := tx.Query(ctx, selectBlocks, blocks, int16(petstore.AnyStatus), false, 0)
+	return b.read(ctx, tx, selectBlocks, blocks, int16(petstore.AnyStatus), false, 0)
+}
+
+// read adds the words of the animals that a query returns.
+func (b blockWords) read(ctx context.Context, tx pgx.Tx, sql string, args ...any) error {
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
@@ -180,12 +250,8 @@ func (b blockWords) readBefore(ctx context.Context, tx pgx.Tx, block int64) (fro
 		from = pets[most-1].ID/blockSize + 1
 	}
 	for _, pet := range pets {
-		block := pet.ID / blockSize
-		if block < from {
+		if pet.ID/blockSize < from {
 			break
-		}
-		if b[block] == nil {
-			b[block] = map[string]bool{}
 		}
 		b.add(pet)
 	}
@@ -193,18 +259,14 @@ func (b blockWords) readBefore(ctx context.Context, tx pgx.Tx, block int64) (fro
 	return from, err
 }
 
-// store stores the words.
-func (b blockWords) store(ctx context.Context, tx pgx.Tx) error {
-	if len(b) == 0 {
-		return nil
-	}
+// columns returns the words as parameters.
+func (b blockWords) columns() []any {
 	blocks := slices.Sorted(maps.Keys(b))
 	words := make([]string, len(blocks))
 	for i, block := range blocks {
 		words[i] = strings.Join(slices.Collect(maps.Keys(b[block])), " ")
 	}
-	_, err := tx.Exec(ctx, storeWords, blocks, words)
-	return err
+	return []any{blocks, words}
 }
 
 // noBlock comes after all blocks.
