@@ -28,6 +28,8 @@ missing() {
 	found chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable || echo "$browser"
 	found haproxy || echo haproxy
 	found pgbouncer || echo pgbouncer
+	found etcd || echo etcd-server
+	found patroni || echo patroni
 	found python3 || echo python3
 	found node || echo nodejs
 	for shell in bash zsh fish; do found $shell || echo $shell; done
@@ -60,6 +62,13 @@ install_missing() {
 	for package in $packages; do
 		install "$package" || { as_root apt-get update -q && install "$package"; } || true
 	done
+	for service in etcd patroni; do disable "$service"; done
+}
+
+# disable stops a service that its package has started, also for the next start of the machine. Tests start their own.
+disable() {
+	case " $packages " in *" $1"*) ;; *) return ;; esac
+	as_root systemctl disable --now --quiet "$1" 2>/dev/null || as_root service "$1" stop >/dev/null 2>&1 || true
 }
 
 browser=chromium-headless-shell # takes a third less processor time than chromium

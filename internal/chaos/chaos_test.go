@@ -26,13 +26,14 @@ type scenario struct {
 }
 
 var scenarios = []scenario{
-	{"a cluster", 40, startCluster},
-	{"a cluster in a rolling restart", 10, startRolling},
-	{"a cluster through PgBouncer", 10, startBouncer},
-	{"a cluster with Sentinel", 10, startSentinel},
-	{"a cluster on a small disk", 8, startSmallDisk},
-	{"a cluster with a stepped clock", 7, startStepped},
-	{"an embedded server", 15, startEmbedded},
+	{"a cluster", 30, startCluster},
+	{"a cluster with Patroni", 25, startPatroni},
+	{"a cluster in a rolling restart", 8, startRolling},
+	{"a cluster through PgBouncer", 8, startBouncer},
+	{"a cluster with Sentinel", 8, startSentinel},
+	{"a cluster on a small disk", 6, startSmallDisk},
+	{"a cluster with a stepped clock", 5, startStepped},
+	{"an embedded server", 10, startEmbedded},
 }
 
 // roundLength is the greatest length of a round through all scenarios. After each round, a long run checks the recorded

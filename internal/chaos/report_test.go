@@ -53,21 +53,25 @@ type report struct {
 	mu       sync.Mutex
 	results  map[string]*figures // keyed by scenario
 	faults   map[string]int
-	refusals map[string]int // keyed by status and code
+	pauses   map[string]time.Duration // the longest time without an acknowledged write, keyed by fault
+	refusals map[string]int           // keyed by status and code
 }
 
 func newReport() *report {
-	r := &report{results: make(map[string]*figures), faults: make(map[string]int), refusals: make(map[string]int)}
+	r := &report{results: make(map[string]*figures), faults: make(map[string]int), pauses: make(map[string]time.Duration), refusals: make(map[string]int)}
 	for _, s := range scenarios {
 		r.results[s.name] = newFigures()
 	}
 	return r
 }
 
-func (r *report) happened(fault string) {
+func (r *report) happened(faults []fault, pause time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.faults[fault]++
+	for _, f := range faults {
+		r.faults[f.name]++
+		r.pauses[f.name] = max(r.pauses[f.name], pause)
+	}
 }
 
 // check fails the test for every answer that a correct service could not have given, and adds the results to the report.
@@ -81,7 +85,8 @@ func (r *run) check(t *testing.T, s *system, h *history.History, took time.Durat
 	r.report.mu.Lock()
 	defer r.report.mu.Unlock()
 	f := newFigures()
-	f.took, f.sent, f.pause, f.back, f.full = took, int(s.count.sent.Load()), s.count.longest(), r.back, s.fullMinutes(h)
+	_, pause := s.count.longest()
+	f.took, f.sent, f.pause, f.back, f.full = took, int(s.count.sent.Load()), pause, r.back, s.fullMinutes(h)
 	for _, e := range exchanges {
 		switch {
 		case e.Status == model.NoAnswer:
@@ -146,14 +151,13 @@ func (r *report) markdown(length time.Duration, seed uint64) string {
 		total.add(r.results[s.name])
 	}
 	line("all", total)
-	table(&b, "Fault", "Times", r.faults)
-	table(&b, "Refused with", "Times", r.refusals)
-	return b.String()
-}
-
-func table(b *strings.Builder, what, times string, counts map[string]int) {
-	fmt.Fprintf(b, "\n| %s | %s |\n|---|---|\n", what, times)
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(b, "| %s | %d |\n", name, counts[name])
+	b.WriteString("\n| Fault | Times | Longest without a write |\n|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(r.faults)) {
+		fmt.Fprintf(&b, "| %s | %d | %.1f s |\n", name, r.faults[name], r.pauses[name].Seconds())
 	}
+	b.WriteString("\n| Refused with | Times |\n|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(r.refusals)) {
+		fmt.Fprintf(&b, "| %s | %d |\n", name, r.refusals[name])
+	}
+	return b.String()
 }

@@ -113,6 +113,7 @@ func (r *run) inject(t *testing.T, s *system, h *history.History, end time.Time)
 		}
 		plan = plan[len(now):]
 		began := h.Now()
+		s.count.longest()
 		r.happen(t, s, now, random)
 		over := time.Now()
 		s.awaitHealthy(t)
@@ -121,6 +122,8 @@ func (r *run) inject(t *testing.T, s *system, h *history.History, end time.Time)
 		}
 		r.awaitProgress(t, s)
 		r.back = max(r.back, time.Since(over))
+		pause, _ := s.count.longest()
+		r.report.happened(now, pause)
 	}
 }
 
@@ -130,7 +133,6 @@ func (r *run) happen(t *testing.T, s *system, faults []fault, random *rand.Rand)
 	var all sync.WaitGroup
 	for _, f := range faults {
 		names = append(names, f.name)
-		r.report.happened(f.name)
 		own := rand.New(rand.NewPCG(random.Uint64(), 0))
 		all.Go(func() { f.do(t, own) })
 	}
@@ -170,9 +172,9 @@ type counter struct {
 	next                                    http.RoundTripper
 	sent, acknowledged, writes, unavailable atomic.Int64
 
-	mu    sync.Mutex
-	last  time.Time     // the time of the last acknowledged write
-	pause time.Duration // the longest time between two acknowledged writes
+	mu          sync.Mutex
+	last        time.Time     // the time of the last acknowledged write
+	pause, ever time.Duration // the longest times between two acknowledged writes: since the last call of longest, and ever
 }
 
 func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -197,13 +199,15 @@ func (c *counter) wrote() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.last.IsZero() {
-		c.pause = max(c.pause, now.Sub(c.last))
+		c.pause, c.ever = max(c.pause, now.Sub(c.last)), max(c.ever, now.Sub(c.last))
 	}
 	c.last = now
 }
 
-func (c *counter) longest() time.Duration {
+// longest returns the longest times between two acknowledged writes: since the last call, and ever.
+func (c *counter) longest() (sinceLast, ever time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.pause
+	sinceLast, c.pause = c.pause, 0
+	return sinceLast, c.ever
 }

@@ -82,8 +82,8 @@ func folder(t testing.TB, name string) string {
 }
 
 // scratch creates the folder of this process, and starts a shell that watches the process. The shell's standard input ends
-// when this process ends, for whatever reason. Then the shell ends the services listed in the folder, and removes the
-// folder.
+// when this process ends, for whatever reason. Then the shell ends the services listed in the folder, and the
+// PostgreSQL servers that a service has started, and removes the folder.
 var scratch = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "petstore-test-")
 	if err != nil {
@@ -93,7 +93,7 @@ var scratch = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	const guard = `read -r _; cd "$1"
-for pid in *.pid; do kill -QUIT "${pid%.pid}"; kill -CONT "${pid%.pid}"; done
+for pid in *.pid $(head -qn1 */data/postmaster.pid); do kill -QUIT "${pid%.pid}"; kill -CONT "${pid%.pid}"; done
 for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" && break; sleep 0.3; done`
 	cmd := exec.Command("sh", "-c", guard, "sh", dir)
 	cmd.SysProcAttr = ownGroup()
