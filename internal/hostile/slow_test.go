@@ -28,6 +28,7 @@ func checkHungUp(t *testing.T, conns []*net.TCPConn) {
 		return
 	}
 	for i, conn := range conns {
+		conn.SetDeadline(time.Now().Add(waitTimeout)) // opening the connections may have taken long
 		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("connection %d of %d is still open", i, len(conns))
 		}
