@@ -47,6 +47,8 @@ func TestCategoriesAreCreatedRenamedAndDeleted(t *testing.T) {
 	page.Wait(`document.getElementById("ask-text").innerText.includes("keep its number ` + far + `")`)
 	page.Click("#ask-yes")
 	page.Wait(categories("Cats 1") + ` && said.innerText === "The category Reptiles was deleted."`)
+	page.Size(390, 844)
+	page.Wait(`new Set([...document.querySelectorAll("#category-list li button")].map((button) => button.getBoundingClientRect().top)).size === 1`)
 	page.Click(`.views [data-view=""]`)
 	page.Wait(`document.querySelector(".card .meta")?.innerText.startsWith("Category\u00a0` + far + `")`)
 }
