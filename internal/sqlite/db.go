@@ -66,6 +66,7 @@ type DB struct {
 	fileLost     atomic.Bool                 // the last checkFiles found a file missing
 	soleWriter   atomic.Bool                 // no other process writes animals, so the cache and the transactions of readers are current
 	trimWALAt    int64                       // the size at which trimWAL empties the WAL
+	walIsLarge   atomic.Bool                 // readers must not keep transactions
 	writer       pool[*writer]               // has one member
 	readers      pool[*reader]
 	searchers    pool[*searcher]

@@ -26,6 +26,7 @@ var roles = map[string]func(path string) error{
 	"restore":    keepRestoring,
 	"write once": writeOnce,
 	"index":      keepIndexingAndChanging,
+	"follow":     followWAL,
 }
 
 func TestMain(m *testing.M) {

@@ -198,6 +198,7 @@ func (w *writer) storeChangedOrder(before, after petstore.Order) error {
 // writer only if there are any.
 func (db *DB) ExpireOrders(ctx context.Context) (expired int64, err error) {
 	db.checkFiles() // ExpireOrders runs every second, so even an idle server reports a lost file
+	db.trimIdleWAL(ctx)
 	for {
 		now, overdue := db.now(), false
 		err := db.read(ctx, func(conn *sqlite3.Conn) error { // unlike readVersioned, read leaves no transaction open

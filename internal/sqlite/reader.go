@@ -51,7 +51,7 @@ func (db *DB) readSince(ctx context.Context, version uint64, sole bool, work fun
 	if err != nil {
 		return err
 	}
-	defer db.readers.give(r)
+	defer db.giveReader(r)
 	if sole {
 		err = db.refresh(r, version)
 	} else {
@@ -120,7 +120,7 @@ func (db *DB) readFresh(ctx context.Context, work func(*reader) error) (err erro
 	if err != nil {
 		return err
 	}
-	defer db.readers.give(r)
+	defer db.giveReader(r)
 	if err := r.endTransaction(); err != nil {
 		return failure(err)
 	}
@@ -139,4 +139,13 @@ func (db *DB) takeReader(ctx context.Context) (*reader, error) {
 		db.waits.Add(1)
 	}
 	return db.readers.take(ctx)
+}
+
+// giveReader returns a reader to the pool. The reader keeps its transaction for the next read, unless that would keep the WAL
+// from being emptied.
+func (db *DB) giveReader(r *reader) {
+	if db.walIsLarge.Load() {
+		r.endTransaction() // if this fails, the next read fails too and reports it
+	}
+	db.readers.give(r)
 }

@@ -52,7 +52,7 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 		return "", err
 	}
 	defer os.Remove(fresh)
-	if err := resetRestoredFeed(fresh); err != nil {
+	if err := prepareRestored(fresh); err != nil {
 		return "", fmt.Errorf("the backup could not be prepared: %w", err)
 	}
 	defer flush(filepath.Dir(path))
@@ -65,14 +65,19 @@ func Restore(ctx context.Context, cfg Config, backup string, replace bool, progr
 	return "", os.Rename(fresh, path)
 }
 
-// resetRestoredFeed gives a new name to the feed of a restored database, because what happened after the backup is missing
-// from it. A backup of an earlier version has no feed.
-func resetRestoredFeed(path string) error {
+// prepareRestored removes what Litestream keeps in a database that it copies, and gives a new name to the feed, because what
+// happened after the backup is missing from it. A backup of an earlier version has no feed.
+func prepareRestored(path string) error {
 	conn, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	for _, table := range []string{"_litestream_seq", "_litestream_lock"} {
+		if err := run(conn, "DROP TABLE IF EXISTS "+table); err != nil {
+			return err
+		}
+	}
 	hasFeed := false
 	err = query(conn, func(*sqlite3.Stmt) { hasFeed = true }, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'feed'")
 	if err != nil || !hasFeed {

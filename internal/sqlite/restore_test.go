@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,34 @@ func TestARestoreBringsBackWhatWasBackedUp(t *testing.T) {
 	}
 	if n := countPets(t, elsewhere); n != 5 {
 		t.Errorf("the new place has %d animals", n)
+	}
+}
+
+// Litestream restores to a file that everybody may read, with two tables of its own.
+func TestARestoreOfACopyByLitestreamLeavesNothingOfLitestream(t *testing.T) {
+	_, backup := newWithBackup(t, 5)
+	conn, err := sqlite3.OpenConn(backup, sqlite3.OpenReadWrite)
+	noError(t, err)
+	noError(t, run(conn, "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)"))
+	noError(t, run(conn, "CREATE TABLE _litestream_lock (id INTEGER)"))
+	noError(t, conn.Close())
+	noError(t, os.Chmod(backup, 0o644))
+
+	restored := filepath.Join(t.TempDir(), "petstore.db")
+	_, err = Restore(t.Context(), production(restored), backup, false, noProgress)
+	noError(t, err)
+	info, err := os.Stat(restored)
+	noError(t, err)
+	if mode := info.Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("the database has the mode %o", mode)
+	}
+	db := open(t, production(restored))
+	noError(t, db.read(t.Context(), func(conn *sqlite3.Conn) error {
+		return query(conn, func(row *sqlite3.Stmt) { t.Errorf("the database has %s", row.ColumnText(0)) },
+			"SELECT name FROM sqlite_schema WHERE name LIKE '%litestream%'")
+	}))
+	if n := countPets(t, restored); n != 5 {
+		t.Errorf("the database has %d animals of 5", n)
 	}
 }
 
