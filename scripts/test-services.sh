@@ -30,6 +30,7 @@ missing() {
 	found pgbouncer || echo pgbouncer
 	found etcd || echo etcd-server
 	found patroni || echo patroni
+	found pgbackrest || echo pgbackrest
 	found python3 || echo python3
 	found node || echo nodejs
 	for shell in bash zsh fish; do found $shell || echo $shell; done
