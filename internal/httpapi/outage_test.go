@@ -163,7 +163,7 @@ func TestCreateWithALostDatabaseAnswerCanBeRepeated(t *testing.T) {
 		lose func(sent string) <-chan struct{}
 	}{{"Broken", proxy.Break}, {"Silent", proxy.Silence}} {
 		body := fmt.Sprintf(`{"name":%q,"categoryId":1}`, way.name)
-		answered := way.lose("commit\x00")
+		answered := way.lose(way.name)
 		s.post(key, body, "Idempotency-Key: "+way.name).is(t, 503, "outcome_unknown")
 		<-answered
 		a := s.post(key, body, "Idempotency-Key: "+way.name)
