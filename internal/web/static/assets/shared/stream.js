@@ -54,7 +54,7 @@ export async function readStream(url, { last, signal, silence = longestSilence }
   const [decoder, parser] = [new TextDecoder(), new FrameParser()];
   try {
     const headers = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
-    const answer = await send(url, { headers, signal: either });
+    const answer = await send(url, { headers, signal: either, priority: "low" }); // the page comes first
     if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream")) throw refusal(answer, parseJSON(await answer.text()));
     const reader = answer.body.getReader();
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
