@@ -37,20 +37,30 @@ func TestEverythingThatWasFoundIsPrinted(t *testing.T) {
 	page.Wait(`window.printed && !document.getElementById("take").open`)
 	page.Wait(`printed.querySelector("h1").textContent === "Available animals · Paws & Co" && printed.querySelector("p").textContent.startsWith("59 animals. ")`)
 	page.Wait(`printed.querySelectorAll("tbody tr").length === 59 && printed.querySelector("tbody tr").cells[3].textContent === "Beagle <b>mix</b>"`)
+	checkPaper(t, page, "the printed list")
 
 	testservice.Eval[bool](page, catchPrint)
 	take(page, "cards")
 	page.Wait(`window.printed?.querySelectorAll(".kennel").length === 59`)
-	first := testservice.Eval[string](page, `[...printed.querySelectorAll(".kennel:first-child :is(h2, p)")].map((e) => e.textContent).join("|")`)
+	first := testservice.Eval[string](page, `[...printed.querySelectorAll(".kennel:first-child :is(h1, p)")].map((e) => e.textContent).join("|")`)
 	if !strings.HasPrefix(first, "Animal 60|Beagle <b>mix</b> · ") || !strings.HasSuffix(first, " years|No.\u00a060|Paws & Co") {
 		t.Errorf("the first kennel card says %s", first)
 	}
 	page.Wait(`printed.querySelector(".kennel .portrait").childElementCount > 2`)
-	page.Media("print")
-	page.Wait(`paper.checkVisibility() && !document.querySelector("main").checkVisibility()`)
-	page.Legible("the kennel cards")
+	checkPaper(t, page, "the kennel cards")
 	testservice.Eval[bool](page, `dispatchEvent(new Event("afterprint"))`)
 	page.Wait(`!paper.checkVisibility() && document.querySelector("main").checkVisibility()`)
+}
+
+// checkPaper checks what the page prints, also if the screen is dark.
+func checkPaper(t *testing.T, page *testservice.Page, what string) {
+	t.Helper()
+	page.Media("print")
+	page.Wait(`paper.checkVisibility() && !document.querySelector("main").checkVisibility()`)
+	page.Accessible(what)
+	page.Media("print", "prefers-color-scheme", "dark")
+	page.Legible(what + " from a dark screen")
+	page.Media("screen")
 }
 
 // The keys for printing open the dialog, because the browser would print only what is loaded.

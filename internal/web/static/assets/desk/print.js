@@ -51,7 +51,7 @@ function cards(animals) {
   made.append(...animals.map((animal) => {
     const item = kennelCard.cloneNode(true);
     const write = (selector, text) => (item.querySelector(selector).textContent = text);
-    write("h2", animal.name);
+    write("h1", animal.name);
     write(".kind", kind(animal) || categoryName(animal.categoryId));
     write(".number", `No.\u00a0${animal.id}`);
     write(".store", storeName());
