@@ -94,3 +94,20 @@ func TestADialogOfACategorySaysWhatSomebodyElseDidMeanwhile(t *testing.T) {
 	page.Press(enter)
 	page.Wait(categories("Hounds 1"))
 }
+
+func TestSavingTheNameThatACategoryHasChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	s.Ask(t, http.MethodPut, "/v1/categories/1", `{"name":"Dogs"}`)
+	page := openAt(t, s, "?view=categories")
+	page.Click(category("1", "rename"))
+	page.Press(enter)
+	page.Wait(categories("Dogs 1"))
+	if said := testservice.Eval[string](page, `said.innerText`); said != "" {
+		t.Errorf("the page says %s", said)
+	}
+	page.Click(category("1", "rename"))
+	page.Fill("#category-name", "Hounds")
+	page.Press(enter)
+	page.Wait(categories("Hounds 1") + ` && said.innerText === "Dogs is now called Hounds."`)
+}

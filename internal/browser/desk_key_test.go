@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -168,4 +169,34 @@ func TestAKeyThatMayNoLongerWriteGetsAMessage(t *testing.T) {
 	testservice.Eval[bool](page, `(sessionStorage.setItem("petstore-api-key", "`+reader+`"), true)`) // changes the key as another tab would
 	page.Click(act("adopt"))
 	page.Wait(is("Available") + ` && notice.innerText.includes("may only read")`)
+}
+
+func TestThePanelForAnotherLinkDoesNotAskASignedInPersonToSignIn(t *testing.T) {
+	t.Parallel()
+	page := openAt(t, testservice.Serve(t), "")
+	page.Wait(`document.getElementById("empty-add").checkVisibility()`)
+	page.Click("#change-key")
+	page.Wait(`document.getElementById("key-title").innerText === "Your link" && document.getElementById("key-panel").innerText.includes("You are signed in.")`)
+	page.Click("#forget-key")
+	page.Wait(`document.getElementById("key-title").innerText === "Sign in with your link" && !document.getElementById("key-panel").innerText.includes("You are signed in.")`)
+}
+
+func TestNothingOfAnAnimalStaysInThePageAfterSigningOut(t *testing.T) {
+	s, page := openDesk(t, "", animal("Olive", "available"))
+	s.Ask(t, http.MethodPatch, "/v1/pets/1/profile", `{"breed":"Secret breed","bornOn":"2021-03","description":"Secret words.","tags":["secret tag"],"notes":"Secret notes."}`)
+	s.Ask(t, http.MethodPost, "/v1/orders", `{"petId":1,"reference":"Secret Ann"}`)
+	page.Click(`[data-animal="1"]`)
+	page.Wait(`order.checkVisibility()`)
+	page.Choose("#photo-files", pictureFile(t, "one.jpg", 300, 200, 0), pictureFile(t, "two.jpg", 200, 300, 0))
+	const left = `["Olive", "ecret", "Photo 1", "/photos/", "2021", "Order 1"].filter((part) => document.documentElement.outerHTML.includes(part)).join()`
+	page.Wait(hasPhotos(2) + ` && order.checkVisibility() && timeline.children.length > 0 && ` + left + ` === "Olive,ecret,Photo 1,/photos/,2021,Order 1"`)
+	page.Click("#cover")
+	page.Wait(`viewer.open && document.getElementById("viewer-photo").naturalWidth > 0`)
+	page.Press(escape)
+	page.Click("#change-key")
+	page.Click("#forget-key")
+	page.Wait(asksForKey)
+	if got := testservice.Eval[string](page, left+` + timeline.innerHTML`); got != "" {
+		t.Errorf("the page still has %s", got)
+	}
 }

@@ -77,6 +77,7 @@ export const view = {
     section.ariaBusy = null;
     details = noDetails();
     show({});
+    for (const id of ["animal-meta", "order-reference", "order-end", "order-number"]) byId(id).textContent = "";
   },
 
   focus: () => byId("animal-name").focus(),
@@ -92,6 +93,8 @@ function show(next) {
   showOrder(order);
   if (animal || missing) document.title = `${stripBidi(byId("animal-name").textContent)} · ${storeName()}`;
   if (animal) describe(animal, order);
+  showProfile(details.profile);
+  showTimeline(details.events, details.orders, details.profile.photos);
   showPhotos(animal, details.profile.photos);
   if (section.contains(focused) && !focused.checkVisibility()) view.focus();
 }
@@ -101,8 +104,6 @@ function describe(animal, order) {
   showStatus(byId("animal-status"), animal.status);
   draw(section.querySelector(".portrait"), animal.id, categoryName(animal.categoryId));
   showChoices(actionsFor(animal, order));
-  showProfile(details.profile);
-  showTimeline(details.events, details.orders, details.profile.photos);
 }
 
 function showChoices(possible) {

@@ -109,6 +109,8 @@ function showFault(text) {
 }
 
 async function submit() {
+  const before = renaming && nameOf(renaming.id);
+  if (renaming && input.value === before) return dialog.close();
   sending = new AbortController();
   const { signal } = sending;
   const typed = input.value;
@@ -119,7 +121,7 @@ async function submit() {
     dialog.close();
     setCategory(id, name);
     show();
-    say(renaming ? `${renaming.name} is now called ${name}.` : `${name} was created.`);
+    say(before ? `${before} is now called ${name}.` : `${name} was created.`);
   } catch (error) {
     if (signal.aborted) problems.clear();
     else refuse(error);

@@ -6,6 +6,7 @@ import { Unreachable, apiKey, retry } from "../shared/api.js";
 import { closeDialogs, focusIsLost } from "../shared/dialogs.js";
 import { explain, notice, onRefusedKey, say, unsay } from "../shared/notice.js";
 import { askForKey, isAsking, unlock, watchKey } from "../shared/signin.js";
+import { storeName } from "../shared/store.js";
 import { borrowKey } from "../shared/tabs.js";
 import { goFirst, here, openAnimal } from "./address.js";
 import { loadCategories } from "./categories.js";
@@ -146,6 +147,7 @@ function signOut(reason) {
   unsay();
   for (const { view } of Object.values(loaded)) view.clear();
   switchTo("list");
+  document.title = storeName();
   byId("gauge").hidden = true;
   askForKey(reason);
 }

@@ -33,6 +33,10 @@ export function showPhotos(next, list = []) {
   section.classList.toggle("full", photos.length >= most);
   const wanted = photos.length > 1 ? photos : [];
   if (photos.length) fill(byId("cover"), photos[0], 0, photoURL(photos[0].url));
+  else {
+    byId("cover").removeAttribute("href");
+    byId("cover").replaceChildren(new Image());
+  }
   byId("cover").hidden = photos.length === 0;
   const strip = byId("strip");
   while (strip.children.length > wanted.length) strip.lastChild.remove();
@@ -89,6 +93,7 @@ byId("viewer-previous").addEventListener("click", () => step(-1));
 byId("viewer-next").addEventListener("click", () => step(1));
 byId("viewer-close").addEventListener("click", () => viewer.close());
 viewer.addEventListener("click", ({ target }) => target === viewer && viewer.close()); // beside the photo
+viewer.addEventListener("close", () => viewer.open || byId("viewer-photo").replaceWith(Object.assign(new Image(), { id: "viewer-photo" })));
 viewer.addEventListener("keydown", ({ key }) => {
   if (key === "ArrowLeft" || key === "ArrowRight") step(key === "ArrowLeft" ? -1 : 1);
 });
