@@ -82,6 +82,30 @@ func TestAnAnimalHasAnAddressThatCanBeSharedAndReloaded(t *testing.T) {
 	page.Wait(`animal.innerText.includes("There is no animal 7")`)
 }
 
+// The place in the list is kept a moment after the last scrolling. Here the moment ends when the animal has its address, but
+// the list is still on the screen.
+func TestAnAnimalThatIsOpenedWhileTheListScrollsKeepsItsAddress(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, numbered(30)...)
+	page := testservice.Browser(t)
+	page.Before(`{
+		const [wait, push] = [window.setTimeout, history.pushState];
+		let keep;
+		window.setTimeout = (task, pause, ...rest) => (task.name === "keep" ? ((keep = task), 0) : wait(task, pause, ...rest));
+		history.pushState = (...entry) => (push.apply(history, entry), keep?.(), (window.kept = Boolean(keep)));
+	}`)
+	page.Open(s.URL + "/#key=" + s.Key)
+	page.Wait(`document.querySelectorAll(".card").length === 24`)
+	testservice.Eval[bool](page, `(scrollTo({ top: 300, behavior: "instant" }), true)`)
+	page.Wait(`scrollY > 0`)
+	page.Click(`[data-animal="20"]`)
+	page.Wait(`document.activeElement.id === "animal-name" && window.kept`)
+	if address := testservice.Eval[string](page, `location.search + location.hash`); address != "?animal=20" {
+		t.Errorf("the address is %s", address)
+	}
+}
+
 // When the list appears again, the focus moves to the animal that was open, unless the person is already typing.
 func TestTheFocusStaysInAFieldWhileThePersonTypes(t *testing.T) {
 	_, page := openDesk(t, "", animal("Olive", "pending"))

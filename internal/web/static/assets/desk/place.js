@@ -2,6 +2,7 @@
 // The address names the first animal on the screen, so that a link leads to about the same place.
 
 import { onLeave } from "../shared/address.js";
+import { here } from "./address.js";
 
 /** The place that the history keeps for this view: {loaded, animal, top, y}, or that of a link: {animal, top}, or undefined. */
 export const keptPlace = () => history.state?.place ?? linkedPlace();
@@ -18,7 +19,8 @@ const pause = 300; // milliseconds after which the person has stopped scrolling
 /** Keeps the place when the person scrolls or leaves the list. The function loaded returns how many animals it has, or 0. */
 export function watchPlace(list, loaded) {
   const keep = () => {
-    if (!loaded() || !list.checkVisibility()) return;
+    const { view, animal } = here();
+    if (view || animal || !loaded() || !list.checkVisibility()) return; // an animal that was just opened has the address already
     const first = [...list.children].find((card) => topOf(card) + card.offsetHeight > 0);
     const place = first && { loaded: loaded(), animal: first.dataset.id, top: topOf(first), y: scrollY };
     history.replaceState({ ...history.state, place }, "", place && scrollY > 0 ? `#no-${place.animal}` : location.pathname + location.search);
