@@ -213,11 +213,15 @@ func TestTheCoverIsChosenInTheLargeView(t *testing.T) {
 	page.Press(arrowRight)
 	page.Wait(`document.getElementById("viewer-place").innerText === "1 of 3" && !document.getElementById("viewer-cover").checkVisibility()`)
 	page.Click("#viewer-next")
+	testservice.Eval[bool](page, `(window.orders = new Set(), new MutationObserver(() => orders.add([...strip.querySelectorAll("a")].map((a) => a.dataset.photo).join())).observe(strip, { subtree: true, attributes: true }), true)`)
 	page.Click("#viewer-cover")
 	page.Wait(`said.innerText === "This photo is the cover now." && document.getElementById("viewer-place").innerText === "1 of 3"`)
 	after := photosOf(t, s)
 	if after[0].ID != before[1].ID || after[1].ID != before[0].ID {
 		t.Errorf("the photos were %+v and are %+v", before, after)
+	}
+	if got, want := testservice.Eval[string](page, `[...orders].join(" ")`), fmt.Sprintf("%d,%d,%d", after[0].ID, after[1].ID, after[2].ID); got != want {
+		t.Errorf("the page has shown the photos in the order %s, want %s", got, want)
 	}
 	page.Press(escape)
 	page.Wait(fmt.Sprintf(`!viewer.open && document.querySelector("#cover img").naturalWidth === 40 && cover.dataset.photo === "%d"`, after[0].ID))
