@@ -145,10 +145,9 @@ func TestCategoryAndStatusFilterTogether(t *testing.T) {
 	page.Wait(`document.querySelectorAll(".card").length === 5`)
 }
 
-func TestACardShowsTheCoverPhoto(t *testing.T) {
-	t.Parallel()
-	s := testservice.Serve(t)
-	add(t, s, animal("Olive", "available"), animal("Bella", "available"))
+// givePhoto adds a photo that is three pixels wide to animal 1.
+func givePhoto(t *testing.T, s *testservice.Instance) {
+	t.Helper()
 	content, err := os.ReadFile(photo(t))
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +156,13 @@ func TestACardShowsTheCoverPhoto(t *testing.T) {
 	if err != nil || got.Status != http.StatusCreated {
 		t.Fatalf("%v %d %s", err, got.Status, got.Body)
 	}
+}
+
+func TestACardShowsTheCoverPhoto(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	add(t, s, animal("Olive", "available"), animal("Bella", "available"))
+	givePhoto(t, s)
 	page := openAt(t, s, "")
 	picture := func(id int) string {
 		return fmt.Sprintf(`[...document.querySelector(".card[data-id='%d']").querySelectorAll(".photo, .portrait")].filter((e) => e.checkVisibility())[0].localName`, id)

@@ -9,8 +9,11 @@ import (
 	"petstore/internal/testservice"
 )
 
-// catchPrint makes the page keep what it would print in the global variable printed.
-const catchPrint = `(window.printed = undefined, window.print = () => (window.printed = paper.cloneNode(true)), true)`
+// catchPrint makes the page keep what it would print in the global variable printed, and the widths of its photos in widths.
+const catchPrint = `(window.printed = undefined, window.print = () => {
+	window.printed = paper.cloneNode(true);
+	window.widths = [...paper.querySelectorAll("img")].map((photo) => photo.naturalWidth).join();
+}, true)`
 
 // catchFile makes the page keep the text and the name of a file that it would save, in the global variables saved and named.
 const catchFile = `(window.saved = undefined,
@@ -30,6 +33,7 @@ func TestEverythingThatWasFoundIsPrinted(t *testing.T) {
 	add(t, s, numbered(60)...)
 	describe(t, s, 60, `{"breed":"Beagle <b>mix</b>","bornOn":"2020-01"}`)
 	s.Ask(t, http.MethodPatch, "/v1/pets/3", `{"status":"sold"}`)
+	givePhoto(t, s) // to an animal that the page does not show yet
 	page := openAt(t, s, "?status=available")
 	page.Wait(`document.querySelectorAll(".card").length === 24`)
 	testservice.Eval[bool](page, catchPrint)
@@ -41,7 +45,7 @@ func TestEverythingThatWasFoundIsPrinted(t *testing.T) {
 
 	testservice.Eval[bool](page, catchPrint)
 	take(page, "cards")
-	page.Wait(`window.printed?.querySelectorAll(".kennel").length === 59`)
+	page.Wait(`window.printed?.querySelectorAll(".kennel").length === 59 && widths === "3"`)
 	first := testservice.Eval[string](page, `[...printed.querySelectorAll(".kennel:first-child :is(h1, p)")].map((e) => e.textContent).join("|")`)
 	if !strings.HasPrefix(first, "Animal 60|Beagle <b>mix</b> · ") || !strings.HasSuffix(first, " years|No.\u00a060|Paws & Co") {
 		t.Errorf("the first kennel card says %s", first)
