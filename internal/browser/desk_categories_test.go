@@ -111,3 +111,15 @@ func TestSavingTheNameThatACategoryHasChangesNothing(t *testing.T) {
 	page.Press(enter)
 	page.Wait(categories("Hounds 1") + ` && said.innerText === "Dogs is now called Hounds."`)
 }
+
+func TestACategoryThatSomebodyElseHasDeletedMeanwhileIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := testservice.Serve(t)
+	s.Ask(t, http.MethodPut, "/v1/categories/1", `{"name":"Dogs"}`)
+	page := openAt(t, s, "?view=categories")
+	page.Click(category("1", "delete"))
+	page.Wait(`ask.open`)
+	s.Ask(t, http.MethodDelete, "/v1/categories/1", "")
+	page.Click("#ask-yes")
+	page.Wait(categories() + ` && said.innerText === "The category Dogs was deleted." && notice.innerText === ""`)
+}
