@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"unsafe"
 
+	"petstore/internal/petcache"
 	"petstore/internal/petstore"
 )
 
@@ -86,7 +86,7 @@ func (w *twins) get(id int64) error {
 // partly in each.
 func TestReadsOfCacheAndFileShowOneMoment(t *testing.T) {
 	w := &twins{DB: openNew(t), pairs: [][2]int64{{600, 1400}, {1390, 610}, {900, 905}, {1300, 1310}}}
-	w.cache.maxBytes = 4 * blockSize * sizeOf(petstore.Pet{NewPet: rex})
+	w.cache.pets.MaxBytes = 4 * petcache.BlockSize * petcache.SizeOf(petstore.Pet{NewPet: rex})
 	_, err := w.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{{Name: "Rex", Status: petstore.Sold}}, 1500), nil)
 	noError(t, err)
 	var writing atomic.Int32
@@ -137,47 +137,14 @@ func TestTheCacheIsBounded(t *testing.T) {
 		_, err := db.AddPets(t.Context(), pets, nil)
 		noError(t, err)
 	}
-	if n := db.cache.bytes; n > maxCacheBytes || n < maxCacheBytes-blockSize*5000 {
-		t.Errorf("the cache holds %d bytes of at most %d", n, maxCacheBytes)
+	most := db.cache.pets.MaxBytes
+	if n := db.cache.pets.Bytes(); n > most || n < most-petcache.BlockSize*5000 {
+		t.Errorf("the cache holds %d bytes of at most %d", n, most)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > maxCacheBytes*5/4 {
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > int64(most)*5/4 {
 		t.Errorf("the heap has grown by %d bytes", grown)
-	}
-	if size := unsafe.Sizeof(petstore.Pet{}); size > petSize {
-		t.Errorf("an animal takes %d bytes", size)
-	}
-}
-
-func TestDeletedAnimalsLeaveLittleMemoryInUse(t *testing.T) {
-	const lots = 64 * blockSize
-	var n petCache
-	n.init()
-	n.addOlder(nil)
-	for id := range int64(lots) {
-		n.advance([]petChange{{pet: petstore.Pet{ID: id + 1, NewPet: petstore.NewPet{Status: petstore.Available}}}})
-	}
-	room := func() (room, held int) {
-		for _, b := range n.blocks {
-			room, held = room+cap(b.pets), held+len(b.pets)
-		}
-		return room, held
-	}
-	for _, each := range []int64{2, 8, blockSize} { // keep every second animal, then every eighth, then one animal in each block
-		for id := range int64(lots) {
-			if id%each != 0 {
-				n.advance([]petChange{{pet: petstore.Pet{ID: id + 1}, deleted: true}})
-			}
-		}
-		if room, held := room(); held != int(lots/each) || room > 2*held+2*blockSize {
-			t.Errorf("with one animal in %d left, the cache has room for %d and holds %d", each, room, held)
-		}
-		for id := int64(0); id < lots; id += each {
-			if _, found, _, _ := n.get(id + 1); !found {
-				t.Fatalf("animal %d is gone", id+1)
-			}
-		}
 	}
 }
 
@@ -199,23 +166,14 @@ func TestAReadFromTheCacheIsRefusedIfItsCallerHasGivenUpOrTheDatabaseIsClosed(t 
 	}
 }
 
-func TestAnimalsWithIdsBelowZeroAreListed(t *testing.T) {
-	var n petCache
-	n.init()
-	n.addOlder([]petstore.Pet{{ID: -7, NewPet: petstore.NewPet{Status: petstore.Available}}})
-	if pets, whole, _ := n.list(petstore.PetQuery{Limit: 9}); len(pets) != 1 || !whole {
-		t.Errorf("listed are %v", pets)
-	}
-}
-
 func TestOpenReadsNoAnimals(t *testing.T) {
 	db := openNew(t)
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
 	noError(t, err)
 	noError(t, db.Close())
 	again := open(t, Config{Path: db.path, Serve: true})
-	if len(again.cache.blocks) != 0 || again.cache.from != math.MaxInt64 {
-		t.Errorf("the cache holds %d blocks from %d on", len(again.cache.blocks), again.cache.from)
+	if from := again.cache.pets.From(); from != math.MaxInt64 {
+		t.Errorf("the cache holds the animals from %d on", from)
 	}
 }
 
@@ -255,8 +213,8 @@ func TestAServersOwnWritesDoNotEmptyTheCache(t *testing.T) {
 	noError(t, db.CreateKey(t.Context(), key, petstore.HashSecret("a"), petstore.KeyRequest{}))
 	_, _, err := db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	if db.cache.from != math.MinInt64 {
-		t.Errorf("the cache begins at %d, want all animals", db.cache.from)
+	if db.cache.pets.From() != math.MinInt64 {
+		t.Errorf("the cache begins at %d, want all animals", db.cache.pets.From())
 	}
 }
 
@@ -266,7 +224,7 @@ func TestAReaderOfOldAnimalsKeepsItsTransaction(t *testing.T) {
 	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 1000), nil)
 	noError(t, err)
 	db.fillCache()
-	db.cache.maxBytes = db.cache.bytes + 9*petSize
+	db.cache.pets.MaxBytes = db.cache.pets.Bytes() + 9*petcache.SizeOf(petstore.Pet{})
 	get := func() (pet petstore.Pet) {
 		pet, err = db.GetPet(t.Context(), 5)
 		noError(t, err)
@@ -308,20 +266,20 @@ func TestAReaderOfOldAnimalsKeepsItsTransaction(t *testing.T) {
 func TestAReaderShowsAChangeMadeBeforeTheCacheEvictedTheAnimal(t *testing.T) {
 	const blocks = 8 // after one block is evicted, the cache is still too full to read the block again
 	db := openNew(t)
-	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, blocks*blockSize), nil)
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, blocks*petcache.BlockSize), nil)
 	noError(t, err)
 	for range blocks + 1 {
 		db.fillCache()
 	}
-	db.cache.maxBytes = db.cache.bytes
+	db.cache.pets.MaxBytes = db.cache.pets.Bytes()
 	holdTransactions(t, db)
 	name := "Max" // as long as the old name, so that the cache still has room for it
 	_, _, err = db.UpdatePet(t.Context(), 1, petstore.PetPatch{Name: &name}, nil)
 	noError(t, err)
 	_, _, err = db.CreatePet(t.Context(), rex, nil)
 	noError(t, err)
-	if db.cache.from != blockSize+1 {
-		t.Fatalf("the cache begins at %d, want %d", db.cache.from, blockSize+1)
+	if db.cache.pets.From() != petcache.BlockSize+1 {
+		t.Fatalf("the cache begins at %d, want %d", db.cache.pets.From(), petcache.BlockSize+1)
 	}
 	for range cap(db.readers) {
 		if pet, err := db.GetPet(t.Context(), 1); err != nil || pet.Name != name {

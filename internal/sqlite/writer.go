@@ -9,6 +9,7 @@ import (
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
+	"petstore/internal/petcache"
 	"petstore/internal/petstore"
 )
 
@@ -29,7 +30,7 @@ type writer struct {
 	feedEnd          *feedEnd                  // nil if it must be read
 	petIDs           idRange                   // reserved for new animals
 	orderIDs         idRange                   // reserved for new orders
-	petChanges       []petChange               // by the running transaction
+	petChanges       []petcache.Change         // by the running transaction
 	events           eventLog                  // of the running transaction
 	breedsChanged    bool                      // the running transaction has stored profiles
 	inventoryDelta   [petstore.Sold + 1]int64  // how many animals of each status the running transaction has added
@@ -184,13 +185,13 @@ func (w *writer) changedByOthers() (bool, error) {
 // noteStored records that the running transaction has stored an animal.
 func (w *writer) noteStored(pet petstore.Pet) {
 	w.inventoryDelta[pet.Status]++
-	w.petChanges = append(w.petChanges, petChange{pet: pet})
+	w.petChanges = append(w.petChanges, petcache.Change{Pet: pet})
 }
 
 // noteRemoved records that the running transaction has removed an animal.
 func (w *writer) noteRemoved(pet petstore.Pet) {
 	w.inventoryDelta[pet.Status]--
-	w.petChanges = append(w.petChanges, petChange{pet: pet, deleted: true})
+	w.petChanges = append(w.petChanges, petcache.Change{Pet: pet, Deleted: true})
 }
 
 // change is one caller's part of a commit: an animal to store, or other work. Work that returns a refusal must have changed
