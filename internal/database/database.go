@@ -72,6 +72,8 @@ type Storage struct {
 	IndexWords func(context.Context) (left int64, err error)
 	// SharedReads returns how many reads on PostgreSQL shared the query of another read.
 	SharedReads func() int64
+	// Memory says how useful the animals are that PostgreSQL's replicas keep in memory.
+	Memory func() petstore.Memory
 }
 
 // Open opens the storage that the flags choose.
@@ -117,7 +119,7 @@ func (f Flags) openPostgres(ctx context.Context, why Purpose, w Watch) (*Storage
 		place, err := db.Place(ctx)
 		return "postgres://" + place, err
 	}
-	return &Storage{Database: db, Identity: identity, IndexWords: db.IndexWords, SharedReads: db.SharedReads}, nil
+	return &Storage{Database: db, Identity: identity, IndexWords: db.IndexWords, SharedReads: db.SharedReads, Memory: db.Memory}, nil
 }
 
 // With opens the storage that the flags choose, calls the function work, and closes the storage.

@@ -25,6 +25,14 @@ func (w Watch) Order(status OrderStatus, orders int) {
 	}
 }
 
+// Memory says how often a Storage that keeps the newest animals in memory answered a page or an animal from there, and how
+// often it had to ask its database.
+type Memory struct {
+	Answered, Asked int64
+	// Emptied says how often the Storage emptied its memory, by reason.
+	Emptied map[string]int64
+}
+
 // Connections says how many database connections a Storage uses.
 type Connections struct {
 	Busy, Idle, Limit int

@@ -228,13 +228,17 @@ func (db *DB) RaiseCounters(ctx context.Context, to petstore.Counters) error {
 
 // MarkServed records in the settings that a server uses the store. If a step of a copy is running, it waits for that step.
 func (db *DB) MarkServed(ctx context.Context) error {
-	return db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := db.transaction(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(servingLock)); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, insertServed)
 		return err
 	})
+	if err == nil {
+		db.recent.serving.Store(true) // no copy changes animals any more
+	}
+	return err
 }
 
 // writeCopy runs the statements of one step of a copy. Once a server has started on the store, every copy is refused. All

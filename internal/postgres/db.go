@@ -42,7 +42,7 @@ type Config struct {
 	timeout time.Duration
 }
 
-// DB is a petstore.Storage in a PostgreSQL database. All reads go to the primary, so that every replica sees at once what
+// DB is a petstore.Storage in a PostgreSQL database. Every read asks the primary, so that every replica sees at once what
 // another replica has acknowledged.
 type DB struct {
 	pool     *pgxpool.Pool
@@ -56,6 +56,7 @@ type DB struct {
 	pages    *batch.Shared[petstore.PetQuery, []petstore.Pet]
 	lanes    [laneCount]*batch.Writer[petstore.PetQuery, []petstore.Pet]
 	nextLane atomic.Uint32
+	recent   *recent
 	// wordsVersion is petstore.WordsVersion, unless a test changes it.
 	wordsVersion int
 	// searches has an element for each search that uses a connection.
@@ -137,6 +138,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	for i := range db.lanes {
 		db.lanes[i] = batch.NewWriter(maxBatch, db.listBatch)
 	}
+	db.recent = newRecent(db)
 	db.wordsVersion = petstore.WordsVersion
 	db.searches = make(chan struct{}, max(1, config.MaxConns/2))
 	db.inventories = batch.NewShared(db.sumInventory)
@@ -179,7 +181,9 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 }
 
 // SharedReads returns how many lists and inventories have shared the query of another call so far.
-func (db *DB) SharedReads() int64 { return db.pages.Joined() + db.inventories.Joined() }
+func (db *DB) SharedReads() int64 {
+	return db.pages.Joined() + db.recent.queries.Joined() + db.inventories.Joined()
+}
 
 // selectSchema returns the PostgreSQL schema in which the search path finds the tables.
 const selectSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'pets'::regclass"

@@ -111,5 +111,5 @@ const deleteEverything = `DO $$
 
 func TestStorageConforms(t *testing.T) {
 	url := testservice.Postgres(t)
-	conformance.Storage(t, func(t *testing.T) petstore.Database { return openEmptied(t, url) })
+	conformance.Storage(t, func(t *testing.T) petstore.Database { return serving(t, openEmptied(t, url)) })
 }

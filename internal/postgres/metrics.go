@@ -19,6 +19,15 @@ func (db *DB) Connections() petstore.Connections {
 	}
 }
 
+// Memory says how useful the animals in memory are.
+func (db *DB) Memory() petstore.Memory {
+	m := petstore.Memory{Answered: db.recent.answered.Load(), Asked: db.recent.asked.Load(), Emptied: make(map[string]int64)}
+	for why, name := range reasons {
+		m.Emptied[name] = db.recent.emptied[why].Load()
+	}
+	return m
+}
+
 // OpenOrders counts the open orders. It reads an index that contains no other orders.
 func (db *DB) OpenOrders(ctx context.Context) (n int64, err error) {
 	err = db.read(ctx, func(ctx context.Context) error { return db.pool.QueryRow(ctx, countOpenOrders).Scan(&n) })

@@ -16,7 +16,7 @@ import (
 // openReplicas opens one database three times, as three replicas do.
 func openReplicas(t *testing.T, url string) [3]*DB {
 	t.Helper()
-	return [3]*DB{openEmptied(t, url), open(t, url), open(t, url)}
+	return [3]*DB{serving(t, openEmptied(t, url)), serving(t, open(t, url)), serving(t, open(t, url))}
 }
 
 // replicas is a Storage that spreads the calls for animals, categories and orders over three replicas.

@@ -79,7 +79,24 @@ func registerStorage(registry *prometheus.Registry, storage *database.Storage) {
 			Help: "Size of SQLite's write-ahead log.",
 		}, func() float64 { return float64(storage.WALSize()) })
 	}
+	if storage.Memory != nil {
+		registerMemory(f, storage.Memory)
+	}
 	registry.MustRegister(contentCollector{storage})
+}
+
+func registerMemory(f promauto.Factory, memory func() petstore.Memory) {
+	const reads, emptied = "petstore_memory_reads_total", "petstore_memory_emptied_total"
+	const readsHelp = "Pages and animals that the memory answered, or that had to be read from the database."
+	f.NewCounterFunc(prometheus.CounterOpts{Name: reads, Help: readsHelp, ConstLabels: prometheus.Labels{"from": "memory"}},
+		func() float64 { return float64(memory().Answered) })
+	f.NewCounterFunc(prometheus.CounterOpts{Name: reads, Help: readsHelp, ConstLabels: prometheus.Labels{"from": "database"}},
+		func() float64 { return float64(memory().Asked) })
+	for reason := range memory().Emptied {
+		f.NewCounterFunc(prometheus.CounterOpts{
+			Name: emptied, Help: "How often the animals in memory were given up, by reason.", ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return float64(memory().Emptied[reason]) })
+	}
 }
 
 func registerConnections(f promauto.Factory, storage *database.Storage) {
