@@ -51,10 +51,7 @@ func tryChange[T any](ctx context.Context, db *DB, c change) (answer T, done boo
 
 // mustSeparate reports whether a transaction failed because of one of the writes in it, so that each needs a transaction of its
 // own.
-func mustSeparate(err error) bool {
-	state := sqlState(err)
-	return state == lockNotAvailable || state != "" && slices.Contains(programFaults, state[:2])
-}
+func mustSeparate(err error) bool { return sqlState(err) == lockNotAvailable || isFaulty(err) }
 
 // changeBatch makes changes in one transaction. It takes one round trip, or two if there are idempotency keys. It returns nil
 // for a change that it did not make.

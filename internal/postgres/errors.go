@@ -41,12 +41,18 @@ func sqlState(err error) string {
 // violated constraints, invalid SQL, exceeded limits.
 var programFaults = []string{"0A", "22", "23", "42", "54"}
 
+// isFaulty reports whether only a bug in this program causes the error.
+func isFaulty(err error) bool {
+	state := sqlState(err)
+	return state != "" && slices.Contains(programFaults, state[:2])
+}
+
 // failure translates an error from the driver for the callers of a Storage: to NotDone, unless this program is at fault.
 func failure(err error) error {
 	if _, refused := errors.AsType[*petstore.Error](err); refused || err == nil {
 		return err
 	}
-	if state := sqlState(err); state != "" && slices.Contains(programFaults, state[:2]) {
+	if isFaulty(err) {
 		return err
 	}
 	return petstore.NotDone(err)
