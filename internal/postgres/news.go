@@ -36,7 +36,8 @@ import (
 // no harm, because the newest change of each of their animals is among them.
 const (
 	newsHeader = `
-		SELECT pg_postmaster_start_time(), left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), name, trimmed, last, bytes,
+		SELECT concat(extract(epoch FROM pg_postmaster_start_time()), ' ', (SELECT extract(epoch FROM stats_reset) FROM pg_stat_get_archiver())),
+			left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), name, trimmed, last, bytes,
 			pg_current_snapshot()::text, age(pg_snapshot_xmax(pg_current_snapshot())::xid), `
 
 	// The slips above the id $1 that the snapshot $2 did not see, at most $3.
@@ -61,10 +62,12 @@ const (
 	maxNewsBytes = 4 << 20
 )
 
-// history names the history of which a server shows a moment. A server that was restarted, restored or promoted may lack what
-// another one has shown.
+// history names the history of which a server shows a moment. A server that crashed, or was restarted, restored or promoted,
+// may lack what it or another one has shown.
 type history struct {
-	started  int64 // when the server started
+	// started says when the server started, and when it last reset its statistics, which it does when it recovers from a crash.
+	// A crash of one process need not end the server, but loses commits that did not wait for the disk.
+	started  string
 	timeline string
 	feed     string
 }
@@ -107,10 +110,6 @@ type newsRecord struct {
 func (r *recent) readNews(block *petstore.PetQuery) (n news, older []petstore.Pet, err error) {
 	err = r.db.read(context.Background(), func(ctx context.Context) error {
 		n, older, err = r.queryNews(ctx, block)
-		if connectionLost(err) {
-			// The server may have crashed. If its commits do not wait for the disk, it may have lost what it has shown.
-			r.place = place{}
-		}
 		return err
 	})
 	return n, older, err
@@ -118,7 +117,7 @@ func (r *recent) readNews(block *petstore.PetQuery) (n news, older []petstore.Pe
 
 func (r *recent) queryNews(ctx context.Context, block *petstore.PetQuery) (n news, older []petstore.Pet, err error) {
 	floor, snapshot := r.place.floor, r.place.snapshot
-	if !r.place.known() {
+	if !r.place.known() { // then no slip is news
 		floor, snapshot = math.MaxInt64, "1:1:"
 	}
 	if block == nil {
@@ -160,15 +159,14 @@ func collectNews(rows pgx.Rows, err error) (n news, _ error) {
 	slips, bytes := 0, 0
 	var ahead int32 // how many transactions have begun after the newest one that has ended
 	for rows.Next() {
-		var started time.Time
 		var position *int64
 		var text *string
 		var r newsRecord
-		err := rows.Scan(&started, &n.timeline, &n.feed, &n.trimmed, &n.last, &n.bytes, &n.snapshot, &ahead, &r.numbered, &position, &text)
+		err := rows.Scan(&n.started, &n.timeline, &n.feed, &n.trimmed, &n.last, &n.bytes, &n.snapshot, &ahead, &r.numbered, &position, &text)
 		if err != nil {
 			return n, err
 		}
-		if n.started = started.UnixMicro(); position == nil {
+		if position == nil {
 			continue
 		}
 		r.position, r.text = *position, *text

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,7 +42,7 @@ type recent struct {
 type reason int
 
 const (
-	otherHistory   reason = iota // the server, its timeline, the feed or a part of it is another
+	otherHistory   reason = iota // the server, its timeline or the feed is another, the server has crashed, or events are gone
 	tooManyChanges               // more than one query may return
 	unreadable                   // the database refuses the query, or another version wrote the records
 )
@@ -148,10 +149,6 @@ func (r *recent) follow(none struct{}) (struct{}, error) {
 func (r *recent) apply(n news) {
 	before := r.place
 	r.place = n.since(place{})
-	if !before.known() {
-		r.pets.Empty()
-		return
-	}
 	if !n.continues(before) {
 		r.empty(otherHistory)
 		return
@@ -173,8 +170,10 @@ func (r *recent) apply(n news) {
 }
 
 func (r *recent) empty(why reason) {
+	if r.pets.From() != math.MaxInt64 {
+		r.emptied[why].Add(1)
+	}
 	r.pets.Empty()
-	r.emptied[why].Add(1)
 }
 
 // giveUp empties the memory, and leaves it alone for a while.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -283,5 +284,124 @@ func TestTheMemoryFollowsATransactionThatEndsLate(t *testing.T) {
 	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9})
 	if noError(t, err); len(pets) != 3 {
 		t.Errorf("listed are %v, want three animals", pets)
+	}
+}
+
+// A read must not be answered from what the memory held before the read arrived.
+func TestAReadOfTheMemoryWaitsForAQueryThatBeginsAfterIt(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := serving(t, open(t, url))
+	fillMemory(t, db)
+	locker := holdLocks(t, url, "LOCK TABLE feed")
+	var running sync.WaitGroup
+	running.Go(func() { db.ListPets(t.Context(), petstore.PetQuery{Limit: 9}) })
+	awaitLockWaits(t, url, 1)
+	noError(t, errorOf(locker.Exec(t.Context(), "UPDATE pets SET name = 'Max'")))
+	impatient, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if pets, err := db.ListPets(impatient, petstore.PetQuery{Limit: 9}); err == nil {
+		t.Errorf("while an earlier query is running, listed are %v", pets)
+	}
+	if pet, err := db.GetPet(impatient, 1); err == nil {
+		t.Errorf("while an earlier query is running, the animal is %v", pet)
+	}
+	noError(t, errorOf(locker.Exec(t.Context(), "COMMIT")))
+	running.Wait()
+}
+
+// halfMemory returns a database with 300 animals, of which the newest block is in memory. The next query reads the rest.
+func halfMemory(t *testing.T, url string) *DB {
+	t.Helper()
+	db := serving(t, open(t, url))
+	_, err := db.AddPets(t.Context(), slices.Repeat([]petstore.NewPet{rex}, 300), nil)
+	noError(t, err)
+	follow := func() { noError(t, errorOf(db.recent.queries.Do(t.Context(), struct{}{}))) }
+	db.recent.wanted.Store(true)
+	follow()
+	if from := db.recent.pets.From(); from != 300-petcache.BlockSize+1 {
+		t.Fatalf("the memory begins at %d", from)
+	}
+	follow()
+	db.recent.wanted.Store(true)
+	return db
+}
+
+// namesInMemory returns the names of the oldest and the newest animal in memory.
+func namesInMemory(t *testing.T, db *DB) (oldest, newest string) {
+	t.Helper()
+	db.recent.mu.RLock()
+	defer db.recent.mu.RUnlock()
+	pets, _ := db.recent.pets.List(petstore.PetQuery{Limit: math.MaxInt32})
+	return pets[len(pets)-1].Name, pets[0].Name
+}
+
+func TestABlockShowsTheMomentOfItsNews(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := halfMemory(t, url)
+	locker := holdLocks(t, url, "LOCK TABLE pets") // the news do not wait for it, the block does
+	var reading sync.WaitGroup
+	reading.Go(func() { db.recent.queries.Do(t.Context(), struct{}{}) })
+	awaitLockWaits(t, url, 1)
+	noError(t, errorOf(locker.Exec(t.Context(), "UPDATE pets SET name = 'Max'; COMMIT")))
+	reading.Wait()
+	if from := db.recent.pets.From(); from != math.MinInt64 {
+		t.Fatalf("the memory begins at %d", from)
+	}
+	if oldest, newest := namesInMemory(t, db); oldest != newest {
+		t.Errorf("after one change of all animals, the oldest in memory is %q, the newest %q", oldest, newest)
+	}
+}
+
+func TestABlockIsDroppedIfItsNewsAreReadAgain(t *testing.T) {
+	url := testservice.Postgres(t)
+	db := halfMemory(t, url)
+	execute(t, url, "UPDATE pets SET name = 'Bo' WHERE id = 300")
+	noError(t, db.NumberEvents(t.Context()))
+	locker := holdLocks(t, url, "LOCK TABLE events") // only news after a round of numbering wait for it
+	var reading sync.WaitGroup
+	reading.Go(func() { db.recent.queries.Do(t.Context(), struct{}{}) })
+	awaitLockWaits(t, url, 1)
+	execute(t, url, "UPDATE pets SET name = 'Max' WHERE id = 1") // after the block was read, before its news are read again
+	noError(t, errorOf(locker.Exec(t.Context(), "COMMIT")))
+	reading.Wait()
+	for db.recent.pets.From() != math.MinInt64 {
+		db.recent.wanted.Store(true)
+		noError(t, errorOf(db.recent.queries.Do(t.Context(), struct{}{})))
+	}
+	if oldest, newest := namesInMemory(t, db); oldest != "Max" || newest != "Bo" {
+		t.Errorf("in memory are %q and %q", oldest, newest)
+	}
+}
+
+// A crash of one process ends all connections, but not the server. The pool may replace them without an error.
+func TestTheMemoryIsEmptiedAfterACrashThatTheServerSurvives(t *testing.T) {
+	server := testservice.StartPostgres(t)
+	db := serving(t, open(t, server.URL))
+	fillMemory(t, db)
+	server.Crash(t)
+	db.pool.Reset()
+	// A change without an event stands for commits that the crash has lost, as it may with synchronous_commit=off.
+	execute(t, server.URL, "SET petstore.copying = on; UPDATE pets SET name = 'Max'")
+	pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9})
+	if noError(t, err); len(pets) != 1 || pets[0].Name != "Max" {
+		t.Errorf("after the crash, listed are %v", pets)
+	}
+}
+
+func TestTheMemoryIsOfTheNewPrimary(t *testing.T) {
+	old := testservice.StartPostgres(t)
+	successor := old.Standby(t)
+	replaced := make(chan error, 10)
+	url := bothHosts(old, successor, "postgres")
+	db := serving(t, openConfig(t, Config{URL: url, Create: true, Replaced: func(problem error) { replaced <- problem }}))
+	fillMemory(t, db)
+	successor.Promote(t)
+	execute(t, successor.URL, "SET petstore.copying = on; UPDATE pets SET name = 'Max'") // without an event
+	<-replaced
+	for range 2 * maxConns {
+		pets, err := db.ListPets(t.Context(), petstore.PetQuery{Limit: 9})
+		if noError(t, err); len(pets) != 1 || pets[0].Name != "Max" {
+			t.Fatalf("after the old primary was left, listed are %v", pets)
+		}
 	}
 }

@@ -281,6 +281,24 @@ func (s *PostgresServer) Kill(t testing.TB) {
 	<-s.process.exited
 }
 
+// Crash ends one process of the server, so that the server ends all others and recovers. It returns when the server answers.
+func (s *PostgresServer) Crash(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
+	defer cancel()
+	victim, err := pgx.Connect(ctx, s.URL)
+	noError(t, err)
+	defer victim.Close(ctx)
+	witness, err := pgx.Connect(ctx, s.URL)
+	noError(t, err)
+	defer witness.Close(ctx)
+	s.signal(t, syscall.SIGKILL, int(victim.PgConn().PID()))
+	if _, err := witness.Exec(ctx, "SELECT pg_sleep($1)", serviceTimeout.Seconds()); ctx.Err() != nil || err == nil {
+		t.Fatal("PostgreSQL survives the end of a process")
+	}
+	s.Revive(t)
+}
+
 func (s *PostgresServer) signal(t testing.TB, sig syscall.Signal, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
