@@ -132,6 +132,13 @@ var feedRules = []struct{ rule, history string }{
 		  2 3 POST orders {"petId":1} = 201 order(1 1 open)
 		+ 4 5 GET events = 200 end3 [rex,event(2 order.placed order(1 1 open)),event(3 pet.updated pet(1 Rex pending) was {"status":"available"})]
 		- 4 5 GET events = 200 end2 [rex,event(2 order.placed order(1 1 open))]`},
+	{"An order changes only in what its write asks for", `
+		  2 3 POST orders {"petId":1} = 201 order(1 1 open)
+		+ 4 5 PATCH orders/1 {"holdSeconds":60} = lost
+		- 4 5 PATCH orders/1 {"reference":"D"} = lost
+		  4 5 PATCH orders/1 {"reference":"A"} = lost
+		  6 7 PATCH orders/1 {"reference":"C"} = 200 {"id":1,"petId":1,"status":"open","reference":"C","createdAt":"12:00","expiresAt":"12:01"}
+		  8 9 GET events = 200 end6 [rex,event(2 order.placed order(1 1 open)),event(3 pet.updated pet(1 Rex pending) was {"status":"available"}),event(4 order.updated {"id":1,"petId":1,"status":"open","reference":"A","createdAt":"12:00","expiresAt":"12:01"}),event(5 order.updated {"id":1,"petId":1,"status":"open","reference":"C","createdAt":"12:00","expiresAt":"12:01"} was {"reference":"A"}),event(6 order.updated {"id":1,"petId":1,"status":"open","reference":"C","createdAt":"12:00","expiresAt":"12:05"} was {"expiresAt":"12:01"})]`},
 	{"An order expires without a write", `
 		  2 3 POST orders {"petId":1,"holdSeconds":60} = 201 order(1 1 open)
 		  4 5 GET events = 200 end3 [rex,event(2 order.placed order(1 1 open)),event(3 pet.updated pet(1 Rex pending) was {"status":"available"})]

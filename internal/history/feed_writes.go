@@ -127,10 +127,19 @@ func (f *feed) mayCause(w *write, e *event) bool {
 	return w.answer == nil || f.same(e.thing, w.answer, e.Data)
 }
 
-// asksFor reports whether an event shows what the body of a write asks for.
+// asksFor reports whether an event shows what the body of a write asks for, and no change of an order that it does not ask for.
 func (f *feed) asksFor(w *write, e *event) bool {
 	var body members
 	json.Unmarshal(w.Body, &body)
+	if w.Name == "updateOrder" {
+		part := "reference"
+		if _, isProlonged := e.Previous["expiresAt"]; isProlonged {
+			part = "holdSeconds"
+		}
+		if _, asked := body[part]; !asked {
+			return false
+		}
+	}
 	after := maps.Clone(e.Data)
 	for name, value := range body.without("holdSeconds") {
 		after[name] = value
