@@ -1,5 +1,6 @@
 // Where the person is in the list. The history of the browser keeps it, so that the list is the same after Back or a reload.
-// The address names the first animal on the screen, so that a link leads to about the same place.
+// The address names the first animal on the screen, so that a link leads to about the same place. At the beginning of the list
+// it names none.
 
 import { onLeave } from "../shared/address.js";
 import { here } from "./address.js";
@@ -23,7 +24,7 @@ export function watchPlace(list, loaded) {
     if (view || animal || !loaded() || !list.checkVisibility()) return; // an animal that was just opened has the address already
     const first = [...list.children].find((card) => topOf(card) + card.offsetHeight > 0);
     const place = first && { loaded: loaded(), animal: first.dataset.id, top: topOf(first), y: scrollY };
-    history.replaceState({ ...history.state, place }, "", place && scrollY > 0 ? `#no-${place.animal}` : location.pathname + location.search);
+    history.replaceState({ ...history.state, place }, "", place && first !== list.firstElementChild ? `#no-${place.animal}` : location.pathname + location.search);
   };
   let timer;
   document.addEventListener("scroll", () => {
